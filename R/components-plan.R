@@ -278,11 +278,15 @@ drawn_size <- function(n, ask) {
        scale = ask$size$scale, form = "counted")
 }
 
-# the sum for records on a manifold, or their units' means, seen from p
-tangent_moment <- function(records, ask, p, length, grid) {
-  rows <- if (records$n > 0) tangent_rows(ask$manifold, records$x, ask, p) else
-    matrix(0, 0, mf_facts(ask$manifold)$dimension)
-  moment_sum(moment_rows(rows, length, grid), grid)
+# The sum for records on a manifold, or their units' means, seen from p; with a column `constant`, its square a share of
+# the square of `length`, beside their coordinates
+tangent_moment <- function(records, ask, p, length, grid, constant = NULL) {
+  d <- mf_facts(ask$manifold)$dimension
+  rows <- if (records$n > 0) tangent_rows(ask$manifold, records$x, ask, p) else matrix(0, 0, d)
+  if (is.null(constant)) return(moment_sum(moment_rows(rows, length, grid), grid))
+  # coordinates are shortened before: the constant is the same for all
+  rows <- cbind(shorten_rows(rows, length), rep(length * sqrt(constant), nrow(rows)))
+  moment_sum(moment_rows(rows, length * sqrt(1 + constant), grid), grid)
 }
 
 # What is public once all is drawn: how many records there are, and the gap, where a look has shown it

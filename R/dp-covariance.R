@@ -16,7 +16,8 @@
 #'
 #' With `unit` each unit's mean in the ball counts as one record, as in [dp_mean()]: the covariance is that of units'
 #' means, which is what a mean of units needs for its ellipsoid. With `neighbours = "add_remove"` the number of records
-#' (units) is private: a tenth of epsilon goes to a noisy one, by which the sum is divided. There is no ellipsoid then.
+#' (units) is private: a tenth of epsilon goes to a noisy one, by which the sum is divided. An ellipsoid then needs a
+#' mean with a private number as well.
 #'
 #' Proof: the file `proofs/subspaces.md` of the installed package, section 6.
 #'

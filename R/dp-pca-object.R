@@ -58,14 +58,14 @@ format.riemdp_pga <- function(x, ...) {
     paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, x$n), protection_words(x))),
     sprintf("  %s at %s; public ball of radius %.4g",
             directions_words(ncol(x$components$loadings), nrow(x$components$loadings)),
-            if (is.null(x$at)) sprintf("a private mean (%s)", x$mean_release$mechanism) else "a public point",
-            x$radius),
+            switch(x$from, at = "a public point", mean = sprintf("a private mean (%s)", x$mean_release$mechanism),
+                   center = "a private mean of logarithms, by one matrix with them"), x$radius),
     sprintf("  mechanism %s, scale %.4g; logarithms are no longer than %.4g", x$mechanism, x$components$scale,
             x$length),
     if (!is.null(x$sd)) paste0("  standard deviations: ", paste(sprintf("%.3g", x$sd), collapse = ", ")),
     paste0("  ", origin_words(x)),
     look_words(x$components),
-    direction_lines(x$components, x$expected_error, "pga"),
+    direction_lines(x$components, x$expected_error, error_kind(x)),
     release_lines(x)
   )
 }
@@ -155,8 +155,10 @@ explain.riemdp_pga <- function(x, ...) {
     say("The mean: ", format(x$mean_release$guarantee), ", mechanism ", x$mean_release$mechanism, ", scale ",
         sprintf("%.6g (%s).", x$mean_release$scale, x$mean_release$theorem))
   }
-  say("The directions are those of logarithms at the ", if (is.null(x$at)) "released mean" else "public point",
-      sprintf(", which are no longer than %.6g (%s).", x$length, x$theorem))
+  say("The directions are those of logarithms at the ",
+      switch(x$from, at = "public point", mean = "released mean", center = "public centre"),
+      sprintf(", which are no longer than %.6g (%s).", x$length, x$theorem),
+      if (x$from == "center") " One matrix with a constant column tells their mean as well: both are paid for by it.")
   explain_noise(x$components, x$guarantee, say)
   say(origin_sentence(x))
   say("Records outside the public ball are moved to its nearest point, one by one; records that are no points count ",
@@ -238,9 +240,21 @@ angle_row <- function(facts, level) {
     abort_riemdp("unsupported", "no bound of an angle: the law of the drawn directions depends on the records.")
   }
   as_made({
-    d <- nrow(facts$loadings)
-    length <- facts$noise$unit * noise_spread(facts$mechanism, facts$noise, d, level)
+    length <- angle_noise(facts, level)
     matrix(c(0, angle_bound(facts$eigenvalues, ncol(facts$loadings), length)), 1,
            dimnames = list("angle", c("0 %", paste(format(100 * level), "%"))))
   })
+}
+
+# A length that what was added to the matrix exceeds with probability 1 - level at most: noise, and with a mean's
+# product taken off what that errs by (proofs/subspaces.md, sections 5 and 10)
+angle_noise <- function(facts, level) {
+  d <- nrow(facts$loadings)
+  o <- facts$offset
+  w <- facts$noise$unit * noise_spread(facts$mechanism, facts$noise, d + !is.null(o), level)
+  if (is.null(o)) return(w)
+  radius2 <- facts$bound^2 / (1 + EXTENDED)
+  off <- o$length * sqrt(radius2)
+  far <- w / sqrt(EXTENDED * radius2)
+  w + (1 - o$kept^2) * off^2 + 2 * off * far + far^2
 }

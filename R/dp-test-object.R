@@ -57,6 +57,8 @@ glance.riemdp_test <- function(x, ...) summary(x)
 explain.riemdp_test <- function(x, ...) {
   say <- function(...) cat(strwrap(paste0(...), exdent = 2), sep = "\n")
   each <- if (is.null(x[["unit"]])) "record" else "unit"
+  more <- x$guarantee$adjacency == "add-remove"
+  change <- if (more) paste("one", each, "more or less") else paste("replacing one", each)
   cat(format(x$guarantee), "\n\n", sep = "")
   if (identical(x$null, "any")) {
     say(sprintf("Sensitivity: a record is in one of %d parts and moves the number of those that reject by 1 (%s).",
@@ -64,16 +66,16 @@ explain.riemdp_test <- function(x, ...) {
     say(sprintf("Noise: two-sided geometric, scale %.6g, by integer arithmetic. ", x$scale),
         sprintf("The p-value is that of a binomial count of level %g with such noise.", x$part_level))
   } else {
-    say(sprintf("Sensitivity: replacing one %s moves the statistic by at most %.6g, under each of %d lots (%s).",
-                each, x$sensitivity, as.integer(x$parameter[[1]]), x$theorem))
+    say(sprintf("Sensitivity: %s moves the statistic by at most %.6g, under each of %d lots (%s).",
+                change, x$sensitivity, as.integer(x$parameter[[1]]), x$theorem))
     say(sprintf("Noise: Laplace of scale %.6g on the statistic; ", x$scale), if (is.null(x[["alpha"]]))
       sprintf("one of %d values of p is drawn from its law, by integer arithmetic.", as.integer(x$cells)) else
         "whether p is at most the level is drawn from its law, by integer arithmetic.")
     say("Under the null hypothesis p is at most any level with no more than that probability, at any number of ",
         "records, up to rounding by less than a share of epsilon/1024.")
   }
-  say(sprintf("Replacing one %s changes no outcome's probability by more than a factor of exp(%s).", each,
-              format(x$guarantee$nominal_epsilon)))
+  say(sprintf("%s changes no outcome's probability by more than a factor of exp(%s).",
+              sub("^r", "R", sub("^o", "O", change)), format(x$guarantee$nominal_epsilon)))
   say(unprotected_sentence(x$guarantee))
   say(origin_sentence(x))
   explain_end(x)

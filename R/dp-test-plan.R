@@ -12,7 +12,7 @@
 #' @param M the manifold.
 #' @param epsilon budgets, positive: one row of the answer each.
 #' @param ... further arguments of [dp_test()] by name: `null`, `statistic`, `at`, `kernel`, `bandwidth`, `center`,
-#'   `radius`, `x_range`, `invalid`.
+#'   `radius`, `x_range`, `invalid`, `neighbours`.
 #' @param alpha level, a multiple of .0001 between 0 and 1.
 #' @param draws number of lots, 99 to 9,999.
 #' @param runs number of simulated data sets, 2 to 100,000.
@@ -47,7 +47,7 @@ dp_test_plan <- function(simulate, M, epsilon, ..., alpha = 0.05, draws = 199, r
   n <- NULL
   chances <- vapply(seq_len(runs), function(i) {
     asked <- simulated_test(simulate, utils::modifyList(fixed, list(epsilon = epsilon[1]), keep.null = TRUE))
-    n <<- n %||% asked$ask$n
+    n <<- n %||% asked$records$n
     test_powers(asked, epsilon, alpha)
   }, numeric(1 + 2 * length(epsilon)))
   mean <- rowMeans(chances)
@@ -57,7 +57,8 @@ dp_test_plan <- function(simulate, M, epsilon, ..., alpha = 0.05, draws = 199, r
 }
 
 TEST_HOLD <- c("x", "y", "group", "data", "unit")
-TEST_FIXED <- c("null", "statistic", "at", "kernel", "bandwidth", "center", "radius", "x_range", "invalid")
+TEST_FIXED <- c("null", "statistic", "at", "kernel", "bandwidth", "center", "radius", "x_range", "invalid",
+                "neighbours")
 
 # `given` over the defaults of dp_test()
 test_defaults <- function(given) {

@@ -22,7 +22,7 @@
 #'   permute the responses. The statistic is the root of the HSIC, with a Gaussian kernel of the predictors whose
 #'   bandwidth is half the largest distance within `x_range`. Predictors are private. So is a group, if it is one of
 #'   them (`shape ~ sex`): what is public then is which groups there are; the noise is as large as with public groups of
-#'   a fourth of the records.
+#'   a fourth of the records. With `neighbours = "add_remove"` groups' sizes are private as well, at no further cost.
 #' * `"paired"`: `x[i]` and `y[i]` can be swapped. One record is one pair; lots swap within pairs.
 #' * `"symmetric"`: the law is symmetric about the public point `at`: logarithms there, shortened to `radius`, have
 #'   random signs. It tells mainly whether the mean is `at`.
@@ -49,6 +49,20 @@
 #' (`center` and `radius` are needed) and the average of its predictors. `group` then holds a public label for each
 #' unit, in the order of the levels of `unit` or in which units first come. What is tested is about units' means, which
 #' vary more for units with few rows: groups that differ in numbers of rows have different laws of these.
+#'
+#' @section Private numbers and sizes:
+#' With `neighbours = "add_remove"` what is protected is whether a record (a unit) is there at all. How many there are,
+#' and how many in each group, is private then and isn't released, not even with noise: statistics are sums, which one
+#' record more moves by as much as a replaced one moves sums of a public number, and a p-value doesn't ask what they
+#' would have to be divided by. So the noise is the same, and p is as valid, at any number of records (none, too). Of
+#' more than 10,000 records (1,000,000 for `"symmetric"` and `"uniform"`) so many are taken by lot.
+#'
+#' Not for `null = "equal"`. Its statistics compare means over groups, so one record weighs as much as its group is
+#' small, and lots deal out as many labels of each kind as there are: where a record may come or go with its label,
+#' another one's label changes too. Noise for any sizes would be root n times what the formula `x ~ group` needs, which
+#' tests the same hypothesis. The formula is less powerful than groups whose sizes are public: of two groups of 250
+#' directions in a ball of radius .7, half a standard deviation apart, these told .95 and .98 at level .05 with epsilon
+#' = 1 and 4, the formula .48 and .96 (.97 without privacy).
 #'
 #' @section Power: A rejection at .05 needs a statistic that is above those of most lots by some 2.3 `scale`. For two
 #'   equal groups without a radius that is 7/(n epsilon), and the statistic is half the distance of mean features. A
@@ -94,16 +108,18 @@
 #' @param draws number of lots, 99 to 9,999.
 #' @param invalid records that are no points: `"error"` (a check on the curator's side, before anything is spent), or
 #'   `"center"`: each counts as `center` (as `at` for `"symmetric"`).
+#' @param neighbours `"replace"`: one record (unit) is replaced by another, their number is public. `"add_remove"`: one
+#'   is there or not, their number is private.
 #' @param source,ledger,data_set,part as for [dp_mean()].
 #' @return An object of classes `riemdp_test`, `htest` and [riemdp_release]: `value` and `p.value` (between 0 and 1, a
 #'   multiple of .0001; with `alpha` the value is `TRUE` for a rejection, `reject`, and `p.value` is `NA`), `method`,
 #'   `alternative`, `data.name` (public numbers only), `parameter` (the number of lots), `null`, `alpha`, `reject`,
-#'   `manifold`, `n`, `members` (of each group), `bandwidth`, `radius`, `at`, `unit`, `sensitivity` and `scale` (of
-#'   statistics, which lie between 0 and 1.5), `cells`, `theorem`, `source`, `guarantee`, `budget`, `draws`. There is no
-#'   statistic.
+#'   `manifold`, `n` (`NA` where it is private), `members` (of each group), `bandwidth`, `radius`, `at`, `unit`,
+#'   `sensitivity` and `scale` (of statistics, which lie between 0 and 1.5), `cells`, `theorem`, `source`, `guarantee`,
+#'   `budget`, `draws`. There is no statistic.
 #'   Errors: `riemdp_error_argument`, `riemdp_error_shape`, `riemdp_error_radius` (with `unit`),
-#'   `riemdp_error_unsupported` (chunks, users' manifolds, over 10,000 records for tests with a kernel). That a record
-#'   enters or leaves isn't protected: lots permute the labels that there are, and n is public.
+#'   `riemdp_error_unsupported` (chunks, users' manifolds, over 10,000 records of a public number for tests with a
+#'   kernel, `null = "equal"` with private sizes).
 #' @references
 #' Kim, I. and Schrab, A. (2023). Differentially private permutation tests: applications to kernel methods.
 #' \doi{10.48550/arXiv.2310.19043}
@@ -139,6 +155,9 @@
 #' age <- runif(200, 20, 80)
 #' dp_test(x ~ age, sphere(2), epsilon = 1, x_range = c(20, 80), draws = 199)
 #' dp_test(x ~ group, sphere(2), epsilon = 1, x_range = list(group = c("a", "b")), draws = 199)$p.value
+#' # nor is it told how many there are in it
+#' dp_test(x ~ group, sphere(2), epsilon = 1, x_range = list(group = c("a", "b")), draws = 199,
+#'         neighbours = "add_remove")
 #' # persons with two records each
 #' dp_test(x, sphere(2), epsilon = 1, group = rep(c("a", "b"), 50), unit = rep(1:100, 2),
 #'         center = c(0, 0, 1), radius = 0.7, draws = 199)$members
@@ -147,18 +166,19 @@ dp_test <- function(x, M = manifold_of(x), epsilon, ..., y = NULL, group = NULL,
                     null = c("equal", "paired", "symmetric", "uniform", "independent"),
                     statistic = c("kernel", "variance", "anova"), at = NULL, kernel = c("gaussian", "exponential"),
                     bandwidth = NULL, center = NULL, radius = NULL, data = NULL, x_range = NULL, unit = NULL,
-                    alpha = NULL, draws = 999, invalid = c("error", "center"), source = NULL, ledger = NULL,
-                    data_set = "default", part = NULL) {
+                    alpha = NULL, draws = 999, invalid = c("error", "center"), neighbours = c("replace", "add_remove"),
+                    source = NULL, ledger = NULL, data_set = "default", part = NULL) {
   check_no_more(...)
   if (inherits(x, "formula") && missing(M)) abort_no_default("M")
   check_call(M, ledger, c(epsilon = missing(epsilon)))
   asked <- asked_test(list(
     x = x, M = M, epsilon = epsilon, y = y, group = group, null = null, statistic = statistic, at = at, kernel = kernel,
     bandwidth = bandwidth, center = center, radius = radius, data = data, x_range = x_range, unit = unit, alpha = alpha,
-    draws = draws, invalid = invalid
+    draws = draws, invalid = invalid, neighbours = neighbours
   ))
   asked$ask$source <- stated_source(source, list(at = at, center = center, radius = radius, bandwidth = bandwidth))
-  release_private(test_estimator, asked$ask, asked$records, ledger, data_set, part)
+  release <- function() release_private(test_estimator, asked$ask, asked$records, ledger, data_set, part)
+  if (asked$ask$private) uncounted(release()) else release()
 }
 
 TEST_NULLS <- c("equal", "paired", "symmetric", "uniform", "independent")
@@ -174,10 +194,14 @@ asked_test <- function(given) {
               kind = check_choice(given$kernel, "kernel", c("gaussian", "exponential")),
               alpha = if (!is.null(given$alpha)) check_alpha(given$alpha),
               draws = check_count(given$draws, "draws", 99, 9999),
-              invalid = check_choice(given$invalid, "invalid", c("error", "center")))
+              invalid = check_choice(given$invalid, "invalid", c("error", "center")),
+              private = check_choice(given$neighbours, "neighbours", c("replace", "add_remove")) == "add_remove")
   check_test_arguments(ask, given)
-  records <- if (formula) trend_records(given$x, M, given$data, given$x_range, given$unit) else
-    test_records(M, given$x, given$y, given$group, given$unit, ask$null)
+  read <- function() {
+    if (formula) trend_records(given$x, M, given$data, given$x_range, given$unit, !ask$private) else
+      test_records(M, given$x, given$y, given$group, given$unit, ask$null, !ask$private)
+  }
+  records <- if (ask$private) uncounted(read()) else read()
   list(ask = test_question(M, ask, records, given$at, given$bandwidth, given$center, given$radius), records = records)
 }
 
@@ -205,7 +229,14 @@ check_test_arguments <- function(ask, given) {
   must(from_point || !there("at"), "takes no point `at`")
   must(null == "equal" || ask$statistic == "kernel", "has one `statistic` only")
   check_test_unit(null, there("unit", "y"))
+  if (ask$private && null == "equal") abort_riemdp("unsupported", SIZES_PUBLIC)
 }
+
+SIZES_PUBLIC <- paste(
+  "null = \"equal\" needs groups whose sizes are public: lots deal out as many labels as there are, and where a record",
+  "may enter or leave, with its label, another record's label changes too, in a group that may hold any number. A",
+  "formula, x ~ group, with `x_range` for the labels there are, tests the same with neighbours = \"add_remove\"."
+)
 
 check_test_unit <- function(null, there) {
   if (!there[["unit"]]) return(invisible())
@@ -216,21 +247,22 @@ check_test_unit <- function(null, there) {
 }
 
 # list(x, y, n, group, units): group is a number for each record or unit, from 1 on
-test_records <- function(M, x, y, group, unit, null) {
+test_records <- function(M, x, y, group, unit, null, replace = TRUE) {
   if (is_chunks(x) || is_chunks(y)) abort_riemdp("unsupported", "dp_test() needs the records in memory.")
   if (is.null(unit) && !is.null(group) && names_column(group, x)) {
     labels <- x[[group]]
     x <- x[names(x) != group]
     group <- labels
   }
-  given <- with_units(unit, x, "x")
+  given <- with_units(unit, x, "x", replace)
   x <- plain_numbers(given$x)
-  rows <- record_count(M, x, least = is.null(unit))
-  if (!is.null(unit)) check_unit_length(given$units, rows)
+  least <- replace && is.null(unit)
+  rows <- record_count(M, x, least)
+  if (!is.null(unit)) check_mean_units(given$units, rows, "ordinary", !replace)
   n <- given$units$count %||% rows
   if (!is.null(y)) {
     y <- plain_numbers(y)
-    m <- record_count(M, y, least = is.null(unit))
+    m <- record_count(M, y, least)
     if (null == "paired" && m != rows) abort_riemdp("shape", "`x` and `y` must hold as many records as each other.")
     if (null == "equal") group <- rep(1:2, c(n, m))
   }
@@ -241,15 +273,15 @@ test_records <- function(M, x, y, group, unit, null) {
 }
 
 # list(x, predictors, n, units, said): responses, and predictors between -1 and 1, a column for each record
-trend_records <- function(formula, M, data, x_range, unit) {
+trend_records <- function(formula, M, data, x_range, unit, replace = TRUE) {
   if (is_chunks(data)) abort_riemdp("unsupported", "dp_test() needs the records in memory.")
   if (is.null(x_range)) abort_no_default("x_range")
-  given <- with_units(unit, data, "data")
+  given <- with_units(unit, data, "data", replace)
   env <- environment(formula) %||% globalenv()
-  records <- regression_records(formula, M, given$x, x_range, env, is.null(unit))
+  records <- regression_records(formula, M, given$x, x_range, env, replace && is.null(unit))
   u <- records$x / vapply(records$spec$columns, `[[`, 0, "half")
   u[is.na(u)] <- 0
-  if (!is.null(unit)) check_unit_length(given$units, records$n)
+  if (!is.null(unit)) check_mean_units(given$units, records$n, "ordinary", !replace)
   list(x = records$y, predictors = pmin(pmax(u, -1), 1), n = given$units$count %||% records$n, units = given$units,
        said = c(if (isTRUE(records$scaled)) SCALED, constants_said(records$constants)))
 }
@@ -265,15 +297,20 @@ test_groups <- function(group, n, each) {
 
 # what is public of the question, checked
 test_question <- function(M, ask, records, at, bandwidth, center, radius) {
-  ask$n <- records$n
+  ask$n <- if (ask$private) NA_real_ else records$n
+  kernels <- ask$null %in% c("equal", "paired", "independent")
+  ask$most <- if (kernels) 1e4 else 1e6
+  if (!ask$private && ask$n > ask$most) {
+    abort_riemdp("unsupported", sprintf("null = \"%s\" takes at most %s records.", ask$null,
+                                        format(ask$most, big.mark = ",", scientific = FALSE)))
+  }
   ask$said <- records$said
   if (!is.null(center)) ask$center <- public_point(M, center)
-  if (ask$null %in% c("equal", "paired", "independent")) {
+  if (kernels) {
     if (!is.null(at)) ask <- from_public_point(M, ask, at)
     if (!is.null(records$units)) ask <- units_question(M, ask, records$units, radius)
     return(kernel_question(M, ask, records, bandwidth, radius))
   }
-  if (ask$n > 1e6) abort_riemdp("unsupported", sprintf("null = \"%s\" takes at most 1,000,000 records.", ask$null))
   if (!is.null(bandwidth)) abort_riemdp("argument", "`bandwidth` is for tests of groups and pairs.")
   if (ask$null == "symmetric") return(symmetry_question(M, ask, at, radius))
   if (M$name != "sphere") abort_riemdp("unsupported", "null = \"uniform\" is for sphere().")
@@ -310,7 +347,6 @@ centered <- function(M, ask) {
 }
 
 kernel_question <- function(M, ask, records, bandwidth, radius) {
-  if (ask$n > 1e4) abort_riemdp("unsupported", sprintf("null = \"%s\" takes at most 10,000 records.", ask$null))
   if (ask$statistic != "kernel" && ask$kind != "gaussian") {
     abort_riemdp("argument", "variances are of straight distances: `kernel` is for statistic = \"kernel\".")
   }
@@ -320,7 +356,8 @@ kernel_question <- function(M, ask, records, bandwidth, radius) {
   ask$radius <- if (!is.null(radius)) space$reach
   # from the centre they are as far as two records of a ball of half the radius
   if (!is.null(ask$at)) space$diameter <- test_space(M, if (!is.null(radius)) radius / 2)$diameter
-  points <- if (ask$null == "paired") 2 * ask$n + 1 else ask$n
+  n <- if (ask$private) ask$most else ask$n
+  points <- if (ask$null == "paired") 2 * n + 1 else n
   ask$kernel <- if (ask$statistic == "kernel") test_kernel(space, bandwidth, points, mf_facts(M)$dimension) else
     squares_kernel(space, bandwidth, points, ask$statistic == "anova")
   if (ask$null == "independent") {
@@ -347,14 +384,16 @@ test_estimator <- list(
   plan = function(ask) {
     M <- ask$manifold
     sensitivity <- test_sensitivity(ask, mf_facts(M)$ambient)
-    law <- test_law(if (ask$null == "uniform") "fixed" else "permuted", sensitivity, ask$epsilon, ask$draws, ask$alpha)
+    moves <- if (ask$null == "uniform" && !ask$private) "fixed" else "permuted"
+    law <- test_law(moves, sensitivity, ask$epsilon, ask$draws, ask$alpha)
+    counted <- paste("the number of records is", if (ask$private) "private" else "public")
     g <- promise_of(list(epsilon = ask$epsilon, delta = 0, reasons = NULL, sampler = "exact"), c(
       switch(ask$null, equal = "groups, their sizes, kernel and bandwidth are public",
-             paired = "kernel and bandwidth are public; a record is a pair; the number of records is public",
-             symmetric = "at and radius are public; the number of records is public",
-             uniform = "the number of records is public",
-             independent = "kernel, bandwidth and x_range are public; the number of records is public"),
-      ask$said, TEST_ASSUMES), trusted = M, numerics = "lattice")
+             paired = paste("kernel and bandwidth are public; a record is a pair;", counted),
+             symmetric = paste("at and radius are public;", counted), uniform = counted,
+             independent = paste("kernel, bandwidth and x_range are public;", counted)),
+      ask$said, TEST_ASSUMES), trusted = M, numerics = "lattice",
+      adjacency = if (ask$private) "add-remove" else "replace-one")
     list(sensitivity = sensitivity, law = law, theorem = "proofs/testing.md", guarantee = of_units(g, ask$unit))
   },
   ready = function(records, plan, ask) {
@@ -371,7 +410,8 @@ test_estimator <- list(
   },
   draw = function(records, plan, ask, budget) {
     statistics <- test_statistics(records, ask)
-    draw_p(statistics, plan$law, plan$sensitivity, if (ask$null == "uniform") "testing.md, 4" else "testing.md, 3")
+    section <- if (ask$private) 11 else if (ask$null == "uniform") 4 else 3
+    draw_p(statistics, plan$law, plan$sensitivity, paste0("testing.md, ", section))
   },
   answer = function(out, plan, ask, budget) {
     decided <- !is.null(ask$alpha)
@@ -415,7 +455,7 @@ test_words <- function(ask) {
 # public numbers only: an expression of the call may hold records
 test_data_words <- function(ask) {
   each <- if (!is.null(ask$unit)) "units" else if (ask$null == "paired") "pairs" else "records"
-  n <- sprintf("%d %s", as.integer(ask$n), each)
+  n <- if (is.na(ask$n)) paste(each, "of a private number") else sprintf("%d %s", as.integer(ask$n), each)
   counted <- if (ask$null == "equal") sprintf("%s in %d groups", n, length(ask$sizes)) else n
   if (is.null(ask$manifold)) counted else paste(counted, "on", label_manifold(ask$manifold))
 }
@@ -444,21 +484,33 @@ units_average <- function(u, units) {
 
 # The data's statistic and those of the lots. Total in the records: each counts by its own vector.
 test_statistics <- function(records, ask) {
+  if (!ask$private) return(statistics_of(records, ask))
+  if (records$n == 0) return(numeric(ask$draws + 1))
+  counted_statistics(statistics_of(records, ask), min(records$n, ask$most), ask$most)
+}
+
+# of at most ask$most records, by lot where there are more
+statistics_of <- function(records, ask) {
   M <- ask$manifold
+  taken <- function(rows) rows
+  if (records$n > ask$most) {
+    lot <- orders_by_lot(records$n, 1)[seq_len(ask$most)]
+    taken <- function(rows) rows[lot, , drop = FALSE]
+  }
   if (ask$null == "symmetric") {
     v <- coords_within(M, records$x, ask$at, ask$radius) / ask$radius
-    return(sign_statistics(matrix(v, records$n), ask$draws))
+    return(sign_statistics(taken(matrix(v, records$n)), ask$draws))
   }
   vectors <- function(x) {
     if (is.null(ask$kernel$reach) && ask$invalid == "center") x <- with_center(M, x, ask$center)
-    test_vectors(M, x, ask$kernel, ask$center)
+    taken(test_vectors(M, x, ask$kernel, ask$center))
   }
   z <- vectors(records$x)
   if (!is.null(records$y) && ask$null == "equal") z <- rbind(z, vectors(records$y))
   switch(ask$null,
     uniform = uniform_statistics(z, ask$draws),
     paired = pair_statistics(z, vectors(records$y), ask$kernel, ask$draws),
-    independent = product_statistics(records$predictors, z, ask$predictors, ask$kernel, ask$draws),
+    independent = product_statistics(t(taken(t(records$predictors))), z, ask$predictors, ask$kernel, ask$draws),
     equal = if (is.null(ask$at)) group_statistics(z, records$group, ask$kernel, ask$draws, ask$statistic) else
       distance_statistics(z, vectors(ask$at), records$group, ask$kernel, ask$draws)
   )

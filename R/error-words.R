@@ -36,6 +36,9 @@ ERROR_WORDS <- list(
   pga = c(about = paste("the directions without noise, at the same point, of the logarithms of records moved to the",
                         "public ball"),
           clipping = "what moving records to the ball does to the directions"),
+  pga_center = c(about = paste("the directions without noise, at the public centre, of the covariance of logarithms",
+                               "of records moved to the public ball"),
+                 clipping = "what moving records to the ball does to the directions"),
   covariance = c(about = paste("the mean product without noise, at the same point, of the logarithms of records moved",
                                "to the public ball"),
                  clipping = "what moving records to the ball does to their logarithms")
@@ -59,7 +62,7 @@ error_kind <- function(r) {
   if (inherits(r, "riemdp_variance")) return(if (is.null(r$unit)) "variance" else "variance_unit")
   if (inherits(r, "riemdp_lm")) return("lm")
   if (inherits(r, "riemdp_regression")) return("regression")
-  if (inherits(r, "riemdp_pga")) return("pga")
+  if (inherits(r, "riemdp_pga")) return(if (identical(r$from, "center")) "pga_center" else "pga")
   if (inherits(r, "riemdp_covariance")) return("covariance")
   if (inherits(r, "riemdp_components")) return("components")
   if (inherits(r, "riemdp_pca")) "pca" else "optimize"

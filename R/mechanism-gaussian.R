@@ -78,7 +78,7 @@ mechanism_gaussian <- list(
   region = function(r, level) {
     growth <- 1.25 * mf_facts(r$manifold)$volume_growth # the bound of the area grows a little faster than the area
     top <- growth * r$scale^2 + r$scale * (sqrt(mf_facts(r$manifold)$dimension) + 14 + sqrt(-2 * log1p(-level)))
-    q <- radial_quantile(r$manifold, function(rho) rho^2 / (2 * r$scale^2), level, top)
+    q <- radial_quantile(r$manifold, c(2, r$scale), function(rho) rho^2 / (2 * r$scale^2), level, top)
     list(radius = q + r$solver_error, basis = "the noise's law")
   },
   words = function(r) {

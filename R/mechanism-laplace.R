@@ -35,7 +35,7 @@ mechanism_laplace <- list(
   release = function(M, x, plan, ask) release_mean(M, x, plan, ask, "laplace"),
   region = function(r, level) {
     top <- laplace_reach(r$manifold, r$scale, level)
-    q <- radial_quantile(r$manifold, function(rho) rho / r$scale, level, top)
+    q <- radial_quantile(r$manifold, c(1, r$scale), function(rho) rho / r$scale, level, top)
     list(radius = q + r$solver_error, basis = "the noise's law")
   },
   words = function(r) {

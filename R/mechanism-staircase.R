@@ -84,7 +84,7 @@ mechanism_staircase <- list(
     first <- r$details$first
     energy <- function(rho) staircase_energy(rho, r$scale, step, first)
     top <- laplace_reach(r$manifold, r$scale, level) + step
-    q <- radial_quantile(r$manifold, energy, level, top, seq_len(500) / 500 * first)
+    q <- radial_quantile(r$manifold, c(0, r$scale, step, first), energy, level, top, seq_len(500) / 500 * first)
     list(radius = q + r$solver_error, basis = "the noise's law")
   },
   words = function(r) {

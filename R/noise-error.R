@@ -192,8 +192,16 @@ wrapped_region <- function(r, q) {
 # Quantile of the distance under a density proportional to area(rho) exp(-energy(rho)), by quadrature on a fine grid,
 # rounded up. Where only a bound of the area is known, the quantile is no smaller than the true one, since bound over
 # area grows with rho (SPD matrices: x -> sqrt(x) coth(sqrt(x)) is concave, so the mean slope of the log sinhc terms is
-# largest where all are equal; subspaces: so is x -> sqrt(x) cot(sqrt(x)), of the log sinc terms).
-radial_quantile <- function(M, energy, level, top, finer = NULL) {
+# largest where all are equal; subspaces: so is x -> sqrt(x) cot(sqrt(x)), of the log sinc terms). `law`: its numbers,
+# for which quantiles are remembered: a region about the population asks for some 40.
+radial_quantile <- function(M, law, energy, level, top, finer = NULL) {
+  known <- remember(paste("quantiles", manifold_key(M, law)), function() new.env(parent = emptyenv()))
+  key <- sprintf("%.17g", level)
+  if (is.null(known[[key]])) assign(key, find_radial_quantile(M, energy, level, top, finer), known)
+  known[[key]]
+}
+
+find_radial_quantile <- function(M, energy, level, top, finer) {
   top <- min(top, mf_facts(M)$diameter)
   rho <- seq(0, top, length.out = 20001)
   if (!is.null(finer)) rho <- sort(unique(c(rho, finer[finer < top])))

@@ -332,11 +332,20 @@ directions_by_lot <- function(n, d) {
   z / sqrt(rowSums(z^2))
 }
 
-# What one record moves every statistic by, with what rounding does to both (proofs/testing.md, sections 1, 2, 6 and 8)
+# Statistics of n records as sums, over the public number of the most that there may be: not divided by n, which is
+# private (section 11)
+counted_statistics <- function(statistics, n, most) on_steps(statistics * (n / most))
+
+# What one record moves every statistic by, with what rounding does to both (proofs/testing.md, sections 1, 2, 6, 8, 9
+# and 11)
 test_sensitivity <- function(ask, d) {
   rounded <- 2 * (STATISTIC_ERROR + STATISTIC_STEP)
-  n <- ask$n
-  sums <- 2 * ((n + d + 8) * sqrt(d) * 2^-51 + STATISTIC_STEP)
+  n <- if (ask$private) ask$most else ask$n
+  sums <- 2 * ((n + d + 8) * sqrt(d) * 2^-51 + 2 * STATISTIC_STEP)
+  if (ask$private && ask$null == "independent") {
+    return(outwards(2 * sqrt(ask$kernel$apart * ask$predictors$apart) / n + rounded))
+  }
+  if (ask$private && ask$null == "uniform") return(outwards(1 / n + sums))
   outwards(switch(ask$null,
     equal = groups_sensitivity(ask) + rounded,
     paired = 2 * sqrt(ask$kernel$apart) / n + rounded,

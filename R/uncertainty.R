@@ -29,8 +29,9 @@
 #'   is in it, averaged over its law. Where curvature is positive the mean's Hessian is bounded from the mean square.
 #' * `"finite"`: at any number of records, for independent records of any law (proofs/inference.md, section 6). Wider.
 #' * with `covariance`: an ellipsoid, for many records. Its axes are those of the released covariance and the noise
-#'   together; how large it must be is simulated from the noise's laws, with a fixed seed (section 9).
-#'   [region_contains()] says which points are in it.
+#'   together; how large it must be is simulated from the noise's laws, with a fixed seed (section 9). Where the number
+#'   of records is private, in both releases, it is made for the least number that there may be, and wide enough for
+#'   whatever way missing points pull the mean. [region_contains()] says which points are in it.
 #'
 #' @section More on regions:
 #' The region never exceeds what the public ball says by itself: the mean of the moved records lies within `radius` of
@@ -341,22 +342,26 @@ check_covariance <- function(r, covariance, parm, about, method) {
     abort_riemdp("argument", "`covariance` is for an asymptotic region about the population's mean.")
   }
   as_made({
-    check_ellipsoid_target(r, private_size(covariance))
+    check_ellipsoid_target(r)
     check_same(r, covariance)
   })
 }
 
 # the covariance is that of records moved to the public ball
-check_ellipsoid_target <- function(r, private = FALSE) {
-  if (!is.null(r$inside) || private_size(r) || private || another_target(r)) {
-    abort_riemdp("unsupported", paste("no ellipsoid for a mean on a subspace, of another target, or of a private",
-                                      "number of records, whose missing points pull it one way."))
+check_ellipsoid_target <- function(r) {
+  if (!is.null(r$inside) || another_target(r)) {
+    abort_riemdp("unsupported", "no ellipsoid for a mean on a subspace, or of another target.")
+  }
+  if (private_size(r) && (is.null(r$size) || identical(r$size$form, "none"))) {
+    abort_riemdp("unsupported", paste("no ellipsoid for a mean by mechanism = \"kng\" of a private number of records:",
+                                      "nothing bounds how far its noise is from that of a released number."))
   }
 }
 
 check_same <- function(r, covariance) {
   M <- r$manifold
-  same <- identical(label_manifold(M), label_manifold(covariance$manifold)) && isTRUE(r$n == covariance$n) &&
+  counted <- if (private_size(r)) private_size(covariance) else isTRUE(r$n == covariance$n)
+  same <- identical(label_manifold(M), label_manifold(covariance$manifold)) && counted &&
     identical(r$guarantee$unit, covariance$guarantee$unit)
   if (!same) {
     abort_riemdp("argument", "mean and covariance must be of the same records: their spaces, numbers or units differ.")
@@ -377,22 +382,57 @@ covariance_region <- function(r, covariance, level) {
   M <- r$manifold
   d <- mf_facts(M)$dimension
   ball <- check_radius(M, r$radius, r$center)
-  known <- population_known(d, ball, NULL, function(level) mean_region(r, level)$radius, level, r$n)
+  told <- ellipsoid_counted(r, covariance, level)
+  known <- population_known(d, ball, NULL, told$noise, told$level, told$n)
   weight <- known$cells$weight
   most <- covariance$length^2
-  bend <- least_bend(ball, min(most, sum(diag(covariance$value))), most)
-  A <- covariance$value / (r$n * bend^2) + diag(sum(weight * known$far^2) / d, d)
-  c <- ellipsoid_quantile(covariance, A, r$n * bend^2, r$n, known$far, weight, level)
-  e <- eigen(A, symmetric = TRUE)
-  half <- sqrt(c * e$values)
+  bend <- least_bend(ball, min(most, told$times * sum(diag(covariance$value))), most)
+  count <- told$n * bend^2 / told$times
+  A <- covariance$value / count + diag(sum(weight * known$far^2) / d, d)
+  c <- ellipsoid_quantile(covariance, A, count, told$n, known$far, weight, told$level)
+  shape <- with_ball(c * A, told$pull)
+  e <- eigen(shape, symmetric = TRUE)
   reach <- ball_reach(r)
   structure(list(
-    center = covariance$point, moved = !is.null(r$released), radius = min(half[1], reach), level = level, manifold = M,
-    half_axes = pmin(half, reach), axes = modes_at(M, covariance$point, t(e$vectors)), shape = c * A,
-    basis = "the law of the noise, the released covariance, a normal error of sampling",
+    center = covariance$point, moved = !is.null(r$released), radius = min(sqrt(e$values[1]), reach), level = level,
+    manifold = M, half_axes = pmin(sqrt(e$values), reach), axes = modes_at(M, covariance$point, t(e$vectors)),
+    shape = shape, basis = paste0("the law of the noise, the released covariance, a normal error of sampling",
+                                  if (private_size(r)) ", and the law of the released size"),
     about = population_about(error_kind(r)), covers = c(COVERS, "sampling"), method = "asymptotic",
     leaves_out = setdiff(errors_left_out(error_kind(r)), "sampling")
   ), class = c("riemdp_ellipsoid", "riemdp_region"))
+}
+
+# What may fail of a released size: a twentieth for how many records there are at least, a twentieth for how far the
+# mean is from what noise was added to
+SIZE_FAILS <- 0.05
+
+# What follows from how many records there are: list(n, level, noise, pull, times). Where the number is private n is the
+# least there may be, `pull` how far missing points may carry the mean, one way, and the covariance is of sums over n.
+ellipsoid_counted <- function(r, covariance, level) {
+  if (!private_size(r)) {
+    return(list(n = r$n, level = level, noise = function(level) mean_region(r, level)$radius, pull = 0, times = 1))
+  }
+  each <- 1 - SIZE_FAILS * (1 - level)
+  n <- max(1, size_interval(r, each)[1])
+  list(n = n, level = level + 2 * SIZE_FAILS * (1 - level), noise = function(level) unsized_noise(r, level),
+       pull = size_reach(r, each), times = counted_or_told(covariance) / n)
+}
+
+# how far noise alone carries the mean of a released number of points
+unsized_noise <- function(r, level) {
+  if (!is.null(r$released)) r$value <- r$released
+  region <- mean_mechanisms()[[r$mechanism]]$region
+  found <- if (!is.null(region) && !isTRUE(r$beyond)) region(r, level)
+  min(found$radius, ball_reach(r))
+}
+
+# An ellipsoid that holds all sums of a point of {v'Q^-1 v <= 1} and one no longer than `far`, of those of the form
+# (1 + 1/p) Q + (1 + p) far^2 I that with the least trace
+with_ball <- function(Q, far) {
+  if (far == 0) return(Q)
+  p <- sqrt(mean(diag(Q))) / far
+  (1 + 1 / p) * Q + diag((1 + p) * far^2, nrow(Q))
 }
 
 # simulated with a fixed seed, from public laws

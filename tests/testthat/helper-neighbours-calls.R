@@ -466,6 +466,9 @@ neighbour_calls <- function() {
       # the other half of each pair is the centre
       paired = list(method = "lots", spaces = c("sphere", "plane", "matrices", "triangles"), args = list(null = "paired", bandwidth = 0.05)),
       uniform = list(method = "lots", spaces = "sphere", args = list(null = "uniform")),
+      more = list(method = "lots", spaces = "sphere", pair = "more", args = list(null = "uniform", neighbours = "add_remove")),
+      more_signs = list(method = "lots", spaces = c("sphere", "plane", "matrices"), pair = "more",
+                        args = list(null = "symmetric", at = "center", radius = 0.4, neighbours = "add_remove")),
       variance = list(method = "lots", spaces = c("plane", "matrices", "hyperboloid"), args = list(statistic = "variance", radius = 0.5)),
       distances = list(method = "lots", spaces = c("sphere", "matrices"), args = list(statistic = "variance", at = "center", bandwidth = 0.4)),
       anova = list(method = "lots", spaces = c("sphere", "plane", "matrices", "hyperboloid", "triangles"), args = list(statistic = "anova", radius = 0.5)),
@@ -484,6 +487,7 @@ neighbour_calls <- function() {
                    }),
     test_of_trend = list(kind = "trend", forms = "frame", cases = list(
       trend = list(method = "lots", spaces = c("sphere", "matrices", "hyperboloid"), args = list(bandwidth = 0.05)),
+      more = list(method = "lots", spaces = c("sphere", "matrices"), pair = "more", args = list(bandwidth = 0.05, neighbours = "add_remove")),
       unit = list(method = "lots", spaces = c("sphere", "matrices"), args = list(unit = rep_len(1:5, NEIGHBOURS), radius = 0.35))),
                          noisy = "^[$](value|p.value|reject)",
                          call = function(data, case, space, budget) {
@@ -594,6 +598,13 @@ neighbour_calls <- function() {
                   args = list(mean_mechanism = "wrapped", mechanism = "wishart")),
       at = list(method = "pga", spaces = c("sphere", "plane", "matrices", "hyperboloid"), forms = c("array", "mf_points"),
                 args = list(at = "center", mechanism = "laplace")),
+      center = list(method = "pga", spaces = c("sphere", "plane", "matrices", "triangles", "hyperboloid"), forms = c("array", "mf_points", "guessed"),
+                    args = list(from = "center", mechanism = "laplace")),
+      center_unit = list(method = "pga", spaces = c("sphere", "matrices"), forms = c("array", "mf_points"),
+                         args = list(from = "center", mechanism = "wishart", unit = rep_len(1:5, NEIGHBOURS))),
+      center_more = list(method = "pga", spaces = c("sphere", "matrices"), pair = "more", forms = c("array", "mf_points"),
+                         args = list(from = "center", mechanism = "wishart", neighbours = "add_remove"),
+                         noisy = "^[$](value|sd|shares|components|expected_error|size|draws)"),
       product = list(method = "pga_product", spaces = PRODUCTS, forms = c("array", "mf_points"),
                      args = list(mean_mechanism = "wrapped", mechanism = "wishart")),
       drawn = list(method = "pga", spaces = c("sphere", "plane"), forms = c("array", "mf_points"), args = list(at = "center", mechanism = "bingham")),

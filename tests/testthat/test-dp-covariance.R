@@ -93,6 +93,58 @@ test_that("ellipsoids hold the mean of a population as often as they say, in les
   }
 })
 
+test_that("with a private number of records ellipsoids hold the mean of a population as often as they say", {
+  s <- AROUND$sphere
+  away <- c(0.2, 0)
+  mu <- mf_exp(s$M, s$center, mf_from_coords(s$M, s$center, away))
+  runs <- if (quick()) 60 else 200
+  out <- with_simulation(7, replicate(runs, {
+    a <- matrix(stats::rnorm(600), 300) %*% diag(c(0.2, 0.03)) + rep(away, each = 300)
+    x <- mf_exp(s$M, s$center, mf_from_coords(s$M, s$center, a))
+    m <- dp_mean(x, s$M, 10, s$center, s$radius, mechanism = "wrapped", variance = 0.2, neighbours = "add_remove")
+    r <- confint(m, covariance = dp_covariance(x, s$M, 10, s$center, s$radius, at = m, neighbours = "add_remove"))
+    c(region_contains(r, mu), prod(r$half_axes), confint(m)$radius^2)
+  }))
+  expect_gt(stats::pbinom(sum(out[1, ]), runs, 0.95), 1e-6)
+  expect_lt(mean(out[2, ]), 0.6 * mean(out[3, ])) # in less room than a ball
+})
+
+test_that("an ellipsoid and a ball that is added to it", {
+  Q <- diag(c(0.09, 0.01, 0.0001))
+  W <- riemdp:::with_ball(Q, 0.05)
+  turns <- with_simulation(8, matrix(stats::rnorm(3000), 3))
+  support <- function(A) sqrt(colSums(turns * (A %*% turns)))
+  both <- support(Q) + 0.05 * sqrt(colSums(turns^2))
+  expect_gte(min(support(W) / both), 1 - 1e-9)
+  expect_lt(min(support(W) / both), 1.001)
+  p <- sqrt(sum(diag(Q)) / 3) / 0.05
+  expect_lt(sum(diag(W)), sum(diag((1 + 1.1 / p) * Q + (1 + p / 1.1) * 0.05^2 * diag(3))))
+  expect_identical(riemdp:::with_ball(Q, 0), Q)
+})
+
+test_that("a private number of records enters by the least there may be, and by how far missing ones may pull", {
+  s <- AROUND$sphere
+  x <- with_simulation(9, mf_exp(s$M, s$center, mf_from_coords(s$M, s$center, matrix(stats::rnorm(200), 100) %*% diag(c(0.2, 0.03)))))
+  m <- with_simulation(9, dp_mean(x, s$M, 1, s$center, s$radius, mechanism = "wrapped", neighbours = "add_remove"))
+  v <- with_simulation(9, dp_covariance(x, s$M, 2, s$center, s$radius, at = m, neighbours = "add_remove"))
+  told <- riemdp:::ellipsoid_counted(m, v, 0.9)
+  expect_equal(told$n, confint(m, "size", level = 1 - 0.1 / 20)[1])
+  expect_equal(told$level, 0.91)
+  expect_equal(told$pull, riemdp:::size_reach(m, 1 - 0.1 / 20))
+  expect_gt(told$pull, 0.01)
+  expect_equal(told$times, v$size$count / told$n)
+  # what the two sizes and the noise are adds up to what a region about the estimate has
+  expect_equal(told$noise(0.975) + riemdp:::size_reach(m, 0.975), confint(m, level = 0.95)$radius)
+  # the covariance is of a sum: what it was divided by doesn't matter
+  w <- v
+  w$size$count <- 2 * v$size$count
+  for (part in c("value", "moment", "scale", "sensitivity")) w[[part]] <- v[[part]] / 2
+  w$noise$sd <- v$noise$sd / 2
+  expect_equal(confint(m, covariance = w)$half_axes, confint(m, covariance = v)$half_axes)
+  expect_match(confint(m, covariance = v)$basis, "law of the released size")
+  expect_false(grepl("size", confint(dp_mean(x, s$M, 10, s$center, s$radius, variance = 0.2))$basis))
+})
+
 test_that("what doesn't fit is refused before anything is spent", {
   M <- sphere(2)
   x <- rbind(c(0, 0, 1), c(0, 0.1, 1) / sqrt(1.01))
@@ -122,7 +174,13 @@ test_that("what doesn't fit is refused before anything is spent", {
     other <- dp_mean(x, M, 1, up, 0.5, mechanism = mechanism)
     expect_error(confint(other, covariance = dp_covariance(x, M, 1, up, 0.5, at = other)), class = "riemdp_error_unsupported")
   }
-  expect_error(confint(more, covariance = s), class = "riemdp_error_unsupported")
+  # one with a private number of records, the other without; one whose noise is not that of a released number
+  expect_error(confint(more, covariance = s), class = "riemdp_error_argument")
+  sized <- function(at) dp_covariance(x, M, 1, up, 0.5, at = at, neighbours = "add_remove")
+  expect_error(confint(m, covariance = sized(m)), class = "riemdp_error_argument")
+  expect_s3_class(confint(more, covariance = sized(more)), "riemdp_ellipsoid")
+  steep <- dp_mean(x, M, 1, up, 0.5, neighbours = "add_remove", mechanism = "kng")
+  expect_error(confint(steep, covariance = sized(steep)), class = "riemdp_error_unsupported")
   expect_error(region_contains(m, up), class = "riemdp_error_argument")
   broken <- confint(m, covariance = s)
   broken$shape <- NULL
@@ -172,7 +230,7 @@ test_that("with units it is the covariance of their means, and an ellipsoid hold
   expect_gt(stats::pbinom(sum(held), runs, 0.95), 1e-6)
   m <- dp_mean(x, s$M, 1, s$center, s$radius, unit = who)
   other <- function(...) dp_covariance(x, s$M, 1, s$center, s$radius, at = m, ...)
-  expect_error(confint(m, covariance = other(unit = rep(1:12, 5), neighbours = "add_remove")), class = "riemdp_error_unsupported")
+  expect_error(confint(m, covariance = other(unit = rep(1:12, 5), neighbours = "add_remove")), class = "riemdp_error_argument")
   m <- dp_mean(x[1:12, ], s$M, 1, s$center, s$radius)
   expect_error(confint(m, covariance = dp_covariance(x, s$M, 1, s$center, s$radius, at = m, unit = who)), class = "riemdp_error_argument")
 })

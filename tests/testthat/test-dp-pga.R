@@ -26,7 +26,7 @@ test_that("directions are those of the logarithms at the released mean, on every
     sd <- s$radius * c(0.25, 0.15, rep(0.03, d))[seq_len(d)]
     x <- spread_at(s$M, s$center, 1500, sd)
     q <- min(2, d - 1)
-    r <- dp_pga(x, s$M, epsilon = 60, center = s$center, radius = s$radius, delta = 1e-6, q = q, mechanism = "gauss")
+    r <- dp_pga(x, s$M, epsilon = 60, center = s$center, radius = s$radius, delta = 1e-6, q = q, mechanism = "gauss", from = "mean")
     expect_s3_class(r, c("riemdp_pga", "riemdp_release"), exact = TRUE)
     expect_lt(mf_dist(s$M, r$value$mean, r$mean_release$value), 1e-6)
     # orthonormal tangent vectors at the point
@@ -54,7 +54,7 @@ test_that("records lie as far as the bound says and no farther, each by itself",
   for (name in names(spaces())) {
     s <- spaces()[[name]]
     d <- mf_facts(s$M)$dimension
-    ask <- internals("pga_ask")(s$M, 40, 1, s$center, s$radius, 1, 0, s$center, 0.5, "auto", "auto", NULL)
+    ask <- internals("pga_ask")(s$M, 40, 1, s$center, s$radius, 1, 0, s$center, 0.5, "auto", "auto", NULL, "at")
     away <- c(0.8 * s$radius, rep(0, d - 1))
     p <- mf_exp(s$M, s$center, mf_from_coords(s$M, s$center, away))
     # opposite the point, outside the ball by far: moved to its edge, as far from p as can be
@@ -71,7 +71,7 @@ test_that("records lie as far as the bound says and no farther, each by itself",
   }
   # what is no point is the centre
   s <- spaces()$sphere
-  ask <- internals("pga_ask")(s$M, 3, 1, s$center, s$radius, 1, 0, s$center, 0.5, "auto", "auto", NULL)
+  ask <- internals("pga_ask")(s$M, 3, 1, s$center, s$radius, 1, 0, s$center, 0.5, "auto", "auto", NULL, "at")
   rows <- internals("tangent_rows")(s$M, rbind(c(NA, 1, 0, 0), c(5, 5, 5, 5), c(0, 0, 0, -1)), ask, s$center)
   expect_equal(rows[1:2, ], matrix(0, 2, 3))
   expect_true(all(is.finite(rows)))
@@ -124,6 +124,10 @@ test_that("what can't be had is refused from public facts, and odd records are n
   refused("argument", epsilon = 1, q = 3)
   refused("argument", epsilon = 1, at = s$center, share = 0.4)
   refused("argument", epsilon = 1, share = 1)
+  refused("argument", epsilon = 1, at = s$center, from = "mean")
+  refused("argument", epsilon = 1, from = "center", share = 0.4)
+  refused("argument", epsilon = 1, from = "center", mean_mechanism = "auto")
+  refused("argument", epsilon = 1, from = "center", mechanism = "bingham")
   refused("argument", epsilon = 1, gap = 2)
   refused("argument", epsilon = -1)
   refused("argument", epsilon = 1, mechanism = "rgd")
@@ -141,6 +145,8 @@ test_that("what can't be had is refused from public facts, and odd records are n
       r <- dp_pga(records, s$M, 1, s$center, s$radius, q = 2, mechanism = mechanism, invalid = "center", mean_mechanism = "kng", ledger = ledger)
       expect_length(r$value$directions, 2)
     }
+    r <- dp_pga(records, s$M, 1, s$center, s$radius, q = 2, invalid = "center", from = "center", ledger = ledger)
+    expect_lte(mf_dist(s$M, r$value$mean, s$center), s$radius * (1 + 1e-9))
   }
 })
 
@@ -178,7 +184,7 @@ test_that("units count with their means, and the number of records can be privat
     expect_identical(guarantee(r)$unit, "unit")
     expect_match(format(r)[1], "units' means")
   }
-  alone <- dp_pga(x, s$M, epsilon = 2, center = s$center, radius = s$radius, neighbours = "add_remove")
+  alone <- dp_pga(x, s$M, epsilon = 2, center = s$center, radius = s$radius, neighbours = "add_remove", share = 0.3)
   expect_identical(guarantee(alone)[c("label", "epsilon", "adjacency")], list(label = "pure", epsilon = 2, adjacency = "add-remove"))
   expect_identical(alone$n, NA_real_)
   expect_identical(nrow(alone$draws), 4L)
@@ -193,7 +199,124 @@ test_that("units count with their means, and the number of records can be privat
   expect_equal(c(ledger_history(ledger)$epsilon, ledger_history(ledger)$delta), c(2, 1e-6))
   none <- dp_pga(as.array(x)[, , 0], s$M, epsilon = 2, center = s$center, radius = s$radius, neighbours = "add_remove")
   expect_length(none$value$directions, 1)
-  both <- dp_pga(x, s$M, epsilon = 2, center = s$center, radius = s$radius, unit = who)
+  both <- dp_pga(x, s$M, epsilon = 2, center = s$center, radius = s$radius, unit = who, from = "mean")
   expect_identical(both$n, 300L)
   expect_identical(guarantee(both$mean_release)$unit, "unit")
+})
+
+# without noise: the mean of logarithms at the centre and their covariance about it
+logs_of <- function(s, x) {
+  a <- mf_coords(s$M, s$center, mf_log(s$M, s$center, mf_points(mf_to_ball(s$M, x, s$center, s$radius), s$M)))
+  list(mean = colMeans(a), covariance = crossprod(scale(a, scale = FALSE)) / nrow(a))
+}
+test_that("one matrix at the centre tells the mean of logarithms and their covariance, for one price", {
+  for (name in names(spaces())) {
+    s <- spaces()[[name]]
+    d <- mf_facts(s$M)$dimension
+    away <- mf_exp(s$M, s$center, mf_from_coords(s$M, s$center, s$radius * c(0.2, -0.25, rep(0, d))[seq_len(d)]))
+    x <- spread_at(s$M, away, 1000, s$radius * c(0.25, 0.12, rep(0.03, d))[seq_len(d)])
+    q <- min(2, d - 1)
+    r <- dp_pga(x, s$M, epsilon = 3000, center = s$center, radius = s$radius, delta = 1e-6, q = q, mechanism = "gauss", from = "center")
+    plain <- logs_of(s, x)
+    p <- mf_exp(s$M, s$center, mf_from_coords(s$M, s$center, plain$mean))
+    expect_lt(mf_dist(s$M, p, r$value$mean), 2e-3 * s$radius, label = name)
+    # carried back along the geodesic, in coordinates at the centre
+    back <- t(mf_coords(s$M, s$center, mf_transport(s$M, r$value$mean, s$center, r$value$directions)))
+    e <- eigen(plain$covariance, TRUE)
+    expect_gt(min(svd(crossprod(e$vectors[, seq_len(q)], back))$d), 0.999, label = name)
+    expect_equal(r$sd, sqrt(e$values[seq_len(q)]), tolerance = 0.01, label = name)
+    expect_equal(r$shares, e$values[seq_len(q)] / sum(e$values), tolerance = 0.01, label = name)
+    expect_equal(sum(r$components$eigenvalues), sum(e$values), tolerance = 0.01, label = name)
+    expect_equal(r$length, s$radius, tolerance = 1e-6)
+    expect_null(r$mean_release)
+    expect_identical(c(nrow(r$draws), guarantee(r)$epsilon), c(1, 3000))
+    expect_lt(confint(r)[2], 0.2)
+    expect_output(print(r), "by one matrix with them")
+    expect_output(explain(r), "both are paid for by it")
+  }
+})
+
+test_that("the price of one matrix is that of rows with the constant, and no row is longer", {
+  s <- spaces()$sphere
+  x <- spread_at(s$M, s$center, 50, 0.3)
+  for (mechanism in c("laplace", "wishart")) {
+    r <- dp_pga(x, s$M, epsilon = 2, center = s$center, radius = s$radius, mechanism = mechanism, from = "center")
+    most <- if (mechanism == "wishart") 2 else sqrt(2)
+    expect_gte(r$draws$sensitivity / (if (mechanism == "wishart") 1 else 2^r$components$noise$fine), most)
+    expect_equal(r$components$sensitivity * 50 / s$radius^2, most * 1.1, tolerance = 1e-3)
+    expect_equal(r$components$bound, s$radius * sqrt(1.1), tolerance = 1e-6)
+    expect_equal(r$draws$epsilon, 2)
+  }
+  ask <- internals("pga_ask")(s$M, 50, 1, s$center, s$radius, 1, 0, NULL, 0.5, "auto", "auto", NULL, "center")
+  rows <- function(x) internals("tangent_moment")(list(x = x, n = nrow(x)), ask, s$center, s$radius, ask$parts$grid, 0.1)
+  # at the edge and beyond it, at the centre, and what is no point
+  edge <- rows(t(c(0.96, 0, 0, -0.28)))
+  expect_equal(c(sum(diag(edge)[1:3]), edge[4, 4]) * 1.1, c(1, 0.1), tolerance = 1e-4)
+  expect_equal(sqrt(sum(edge[1:3, 4]^2)) * 1.1, sqrt(0.1), tolerance = 1e-4)
+  expect_lte(sum(diag(edge)), 1)
+  for (odd in list(c(0, 0, 0, 1), c(NA, 1, 2, 3), c(0, 0, 0, -1), c(1e300, 0, 0, 0))) {
+    one <- rows(t(odd))
+    expect_lte(sum(diag(one)), 1)
+    expect_gte(sum(diag(one)), 0.09)
+  }
+  expect_identical(dim(rows(matrix(0, 0, 4))), c(4L, 4L))
+  # longer than the length they may have, they are shortened before the constant comes to them
+  long <- internals("tangent_moment")(list(x = t(c(sin(0.5), 0, 0, cos(0.5))), n = 1), ask, s$center, 0.1, ask$parts$grid, 0.1)
+  expect_equal(c(sum(diag(long)[1:3]), long[4, 4]) * 1.1, c(1, 0.1), tolerance = 1e-4)
+})
+
+test_that("a mean within the noise is shrunk, and only what is kept of it is taken off", {
+  d <- 5
+  at <- c(0.3, 0, 0, 0, 0)
+  S <- rbind(cbind(diag(5:1) / 10 + tcrossprod(at), sqrt(0.1) * at), c(sqrt(0.1) * at, 0.1)) * 40
+  apart <- internals("mean_apart")(S, 40, 0)
+  expect_equal(apart$mean, at)
+  expect_equal(apart$covariance, diag(5:1) / 10)
+  s <- 0.12 * 40 * sqrt(0.1) # the mean's coordinates have standard deviation .12
+  k <- 1 - 3 * 0.12^2 / 0.09
+  apart <- internals("mean_apart")(S, 40, s)
+  expect_equal(apart$mean, k * at)
+  expect_equal(apart$covariance, diag(5:1) / 10 + (1 - k^2) * tcrossprod(at))
+  expect_equal(apart$offset, list(length = 0.3, kept = k))
+  expect_equal(internals("mean_apart")(S, 40, 2 * s)$offset$kept, 0)
+})
+
+test_that("the bound of what was added to the covariance holds as often as it says", {
+  s <- spaces()$logarithms
+  x <- spread_at(s$M, mf_exp(s$M, s$center, mf_from_coords(s$M, s$center, c(0.3, 0.1, 0))), 400, c(0.3, 0.1, 0.05))
+  plain <- logs_of(s, x)$covariance
+  e <- eigen(plain, TRUE)$vectors[, 1]
+  for (mechanism in c("gauss", "laplace", "wishart")) {
+    far <- with_simulation(5, vapply(1:60, function(i) {
+      r <- dp_pga(x, s$M, epsilon = 8, center = s$center, radius = s$radius, delta = if (mechanism == "gauss") 1e-6 else 0, mechanism = mechanism,
+                  from = "center")
+      back <- t(mf_coords(s$M, s$center, mf_transport(s$M, r$value$mean, s$center, mf_from_coords(s$M, r$value$mean, diag(3)))))
+      off <- max(abs(eigen(back %*% r$components$moment %*% t(back) - plain, TRUE)$values))
+      c(off / internals("angle_noise")(r$components, 0.5), acos(min(1, abs(sum(e * back %*% r$components$loadings)))) - confint(r)[2])
+    }, numeric(2)))
+    # at least half; fewer than 13 of 60 by chance 6e-6
+    expect_gte(sum(far[1, ] <= 1), 13)
+    expect_lt(max(far[1, ]), 4)
+    expect_lt(sum(far[2, ] > 0), 16) # of 60 with .05 each, 1e-7
+  }
+})
+
+test_that("where logarithms are taken follows from public numbers", {
+  from <- function(M, n, radius, center, ...) internals("pga_ask")(M, n, 1, center, radius, 1, 0, NULL, 0.2, "auto", "auto", NULL, "auto", ...)$from
+  s <- spaces()
+  expect_identical(from(s$sphere$M, 200, 0.6, s$sphere$center), "center")
+  expect_identical(from(s$sphere$M, 1e5, 0.6, s$sphere$center), "mean")
+  expect_identical(from(s$sphere$M, 1e5, 0.05, s$sphere$center), "center")
+  expect_identical(from(s$plane$M, 1e9, 1, s$plane$center), "center") # nothing is bent
+  expect_identical(from(s$sphere$M, NA_real_, 0.6, s$sphere$center), "center")
+  expect_identical(from(s$hyperboloid$M, NA_real_, 5, s$hyperboloid$center), "mean")
+  x <- spread_at(s$sphere$M, s$sphere$center, 100, 0.1)
+  call <- function(...) dp_pga(x, s$sphere$M, 1, s$sphere$center, 0.6, ...)$from
+  expect_identical(c(call(), call(share = 0.2), call(mean_mechanism = "wrapped"), call(mechanism = "bingham"), call(at = s$sphere$center), call(from = "mean")),
+                   c("center", "mean", "mean", "mean", "at", "mean"))
+  # the number of records may be private
+  r <- dp_pga(x, s$sphere$M, 40, s$sphere$center, 0.6, neighbours = "add_remove", mechanism = "wishart")
+  expect_equal(r$draws$epsilon, c(4, 36))
+  expect_equal(r$components$sensitivity * max(1, r$size$count), 1.1 * 0.36, tolerance = 0.01)
+  expect_length(dp_pga(as.matrix(x)[0, ], s$sphere$M, 1, s$sphere$center, 0.6, neighbours = "add_remove")$value$directions, 1)
 })

@@ -8,14 +8,15 @@ SPACES <- list(
   canonical = stiefel(4, 2, "canonical"), subspaces = grassmann(4, 2), shapes = kendall(5)
 )
 question <- function(M, n, statistic = "kernel", sizes = c(n %/% 2, n - n %/% 2), radius = NULL, center = NULL, at = NULL, bandwidth = NULL, u = NULL,
-                     draws = 99) {
-  ask <- list(manifold = M, kind = "gaussian", statistic = statistic, epsilon = 1, null = if (is.null(u)) "equal" else "independent", draws = draws,
-              invalid = "error")
+                     draws = 99, null = if (is.null(u)) "equal" else "independent", private = FALSE) {
+  ask <- list(manifold = M, kind = "gaussian", statistic = statistic, epsilon = 1, null = null, draws = draws,
+              invalid = "error", private = private)
   internal$test_question(M, ask, list(n = n, group = rep(seq_along(sizes), sizes), predictors = u), at, bandwidth, center, radius)
 }
 sensitivity_of <- function(ask) internal$test_estimator$plan(ask)$sensitivity
 statistics_of <- function(ask, x, u = NULL, seed = 1) {
-  with_simulation(seed, internal$test_statistics(list(x = x, n = ask$n, group = rep(seq_along(ask$sizes), ask$sizes), predictors = u), ask))
+  n <- if (is.na(ask$n)) length(x) else ask$n
+  with_simulation(seed, internal$test_statistics(list(x = x, n = n, group = rep(seq_along(ask$sizes), ask$sizes), predictors = u), ask))
 }
 vectors_of <- function(ask, x) internal$test_vectors(ask$manifold, x, ask$kernel, ask$center)
 lots_of <- function(n, draws = 99) with_simulation(1, cbind(seq_len(n), internal$orders_by_lot(n, draws)))
@@ -360,4 +361,114 @@ test_that("a plan tells the power that tests have, and spends nothing", {
   no(function() stop("no"), M, 1, bandwidth = 1)
   no(function() list(group = 1), M, 1, bandwidth = 1)
   no(function() list(x = 1:4, epsilon = 9, group = c(1, 1, 2, 2)), M, 1, bandwidth = 1)
+})
+
+# ---- a private number of records -------------------------------------------------------------------------------------
+
+test_that("statistics of a private number of records are sums, which a record more moves by what is said", {
+  n <- 12
+  u <- matrix(cos(1:(n + 1)), 1)
+  lots <- with_simulation(3, internal$orders_by_lot(n, 199))
+  for (name in names(SPACES)) {
+    M <- SPACES[[name]]
+    points <- mf_points(with_simulation(8, mf_random(M, n + 1)), M)
+    ask <- question(M, n, bandwidth = 0.5, u = u, draws = 199, private = TRUE)
+    expect_identical(ask$n, NA_real_)
+    public <- question(M, n, bandwidth = 0.5, u = u[, 1:n, drop = FALSE], draws = 199)
+    before <- u[, 1:n, drop = FALSE]
+    if (name == "plane") {
+      times <- statistics_of(ask, points[1:n], before) / statistics_of(public, points[1:n], before)
+      expect_equal(times / n * 1e4, rep(1, 200), tolerance = 0.01)
+    }
+    z <- vectors_of(ask, points)
+    sums <- function(rows, lots) {
+      t <- with_internals(internal$product_statistics(u[, rows, drop = FALSE], z[rows, , drop = FALSE], ask$predictors, ask$kernel, 199),
+                          orders_by_lot = function(n, draws) lots)
+      internal$counted_statistics(t, length(rows), 1e4)
+    }
+    for (j in c(1, 5, n + 1)) { # the new one takes what j has under each lot, and j the new one's
+      coupled <- rbind(lots, as.integer(n + 1))
+      coupled[c(j, n + 1), ] <- coupled[c(n + 1, j), ]
+      moved <- abs(sums(1:(n + 1), coupled) - sums(1:n, lots))
+      expect_lte(max(moved), sensitivity_of(ask))
+      expect_lte(moved[1], sensitivity_of(ask) / 2) # the data's has one term more and no other change
+    }
+  }
+  ask <- question(euclidean(1), n, bandwidth = 1, u = u, private = TRUE)
+  # the first record that is elsewhere, beside the only predictor that differs: half of what is said
+  odd <- matrix(replace(rep(-1, n), 2, 1), 1)
+  more <- statistics_of(ask, c(rep(0, n), 40), cbind(odd, 1)) - statistics_of(ask, rep(0, n), odd)
+  expect_gt(more[1], 0.4 * sensitivity_of(ask))
+  times <- function(ask, by) sensitivity_of(ask) / by # of the same order as 1, so that tolerances are relative
+  expect_equal(times(ask, 1e-4), 2 * sqrt(2 * (2 - 2 * exp(-2))), tolerance = 0.01)
+  expect_equal(times(question(sphere(2), n, null = "symmetric", at = c(0, 0, 1), radius = 0.5, private = TRUE), 1e-6), 2, tolerance = 0.01)
+  uniform <- question(sphere(2), n, null = "uniform", private = TRUE)
+  expect_equal(times(uniform, 1e-6), 1, tolerance = 0.01)
+  expect_equal(internal$test_estimator$plan(uniform)$law$loss, 9 / 4) # lots move as well: there is one direction more in them
+  pairs <- question(euclidean(1), n, null = "paired", bandwidth = 1, private = TRUE)
+  expect_equal(times(pairs, 1e-4), 2 * sqrt(2), tolerance = 0.01)
+  expect_equal(pairs$kernel$slack, 20002 * 2^-28) # of as many as there may be
+})
+
+test_that("of more records than a test takes some are taken by lot, where their number is private", {
+  M <- euclidean(1)
+  x <- (1:15)^2
+  u <- matrix(sin(1:15), 1)
+  ask <- question(M, 15, bandwidth = 20, u = u, private = TRUE)
+  ask$most <- 10
+  lot <- with_simulation(4, internal$orders_by_lot(15, 1))[1:10]
+  plain <- question(M, 10, bandwidth = 20, u = u[, lot, drop = FALSE])
+  expect_equal(statistics_of(ask, x, u, seed = 4)[1], statistics_of(plain, x[lot], u[, lot, drop = FALSE])[1], tolerance = 1e-4)
+  expect_gt(length(unique(vapply(1:20, function(seed) statistics_of(ask, x, u, seed = seed)[1], 0))), 15)
+  expect_error(question(M, 10001, bandwidth = 1, u = matrix(0, 1, 10001)), class = "riemdp_error_unsupported")
+  ask <- question(sphere(2), 15, null = "symmetric", at = c(0, 0, 1), radius = 0.5, private = TRUE)
+  ask$most <- 10
+  expect_length(statistics_of(ask, mf_points(with_simulation(1, mf_random(sphere(2), 15)), sphere(2))), 100)
+})
+
+test_that("tests of a private number of records say neither it nor groups' sizes", {
+  M <- sphere(2)
+  two <- list(x = with_simulation(1, mf_project(M, cbind(matrix(rnorm(800, sd = 0.2), 400) + rep(c(-0.5, 0.5), each = 200), 1))),
+              sex = rep(c("f", "m"), each = 200))
+  test <- function(n, ...) {
+    x <- mf_points(two$x, M)[seq(1, 400, length.out = n)]
+    sex <- two$sex[seq(1, 400, length.out = n)]
+    dp_test(x ~ sex, M, epsilon = 2, x_range = list(sex = c("f", "m")), center = c(0, 0, 1), radius = 1, draws = 199, neighbours = "add_remove", ...)
+  }
+  r <- test(400)
+  expect_lt(r$p.value, 0.05)
+  expect_true(test(400, alpha = 0.05)$reject)
+  expect_identical(r$n, NA_real_)
+  expect_null(r$members)
+  expect_identical(guarantee(r)[c("label", "epsilon", "adjacency")], list(label = "pure", epsilon = 2, adjacency = "add-remove"))
+  expect_match(r$data.name, "records of a private number on sphere")
+  expect_match(paste(format(r), collapse = " "), "and whether it is there")
+  expect_output(explain(r), "One record more or less changes no")
+  expect_identical(r$draws$proof, "testing.md, 11")
+  few <- test(90)
+  same <- setdiff(names(r), c("value", "p.value", "draws"))
+  expect_identical(unclass(few)[same], unclass(r)[same])
+  expect_identical(few$draws, r$draws)
+  ledger <- dp_ledger(NULL, epsilon = 9, adjacency = "add-remove")
+  test(100, ledger = ledger)
+  expect_equal(ledger_history(ledger)$epsilon, 2)
+  # nobody, and one
+  for (n in 0:1) {
+    x <- as.matrix(mf_points(two$x, M))[seq_len(n), , drop = FALSE]
+    call <- function(...) dp_test(x, M, epsilon = 1, draws = 99, neighbours = "add_remove", ...)$p.value
+    expect_true(call(null = "uniform") > 0)
+    expect_true(call(null = "symmetric", at = c(0, 0, 1), radius = 0.5) > 0)
+    expect_true(call(null = "paired", y = x) > 0)
+    expect_true(dp_test(x ~ a, M, epsilon = 1, data = list(a = numeric(n)), x_range = c(0, 1), draws = 99, neighbours = "add_remove")$p.value > 0)
+  }
+  e <- expect_error(dp_test(two$x, M, epsilon = 1, group = two$sex, neighbours = "add_remove"), class = "riemdp_error_unsupported")
+  expect_match(conditionMessage(e), "x ~ group")
+  # units: how many there are is private as well
+  unit <- dp_test(x ~ sex, M, epsilon = 2, data = list(x = two$x, sex = two$sex), x_range = list(sex = c("f", "m")), center = c(0, 0, 1), radius = 0.7,
+                  unit = rep(1:200, each = 2), draws = 99, neighbours = "add_remove")
+  expect_identical(guarantee(unit)$unit, "unit")
+  expect_match(unit$data.name, "units of a private number")
+  plan <- dp_test_plan(function() list(x = x ~ a, data = list(x = rnorm(30), a = runif(30))), euclidean(1), epsilon = 1, bandwidth = 1, x_range = c(0, 1),
+                       neighbours = "add_remove", draws = 99, runs = 2)
+  expect_identical(plan$n, 30)
 })

@@ -8,7 +8,8 @@ TESTED <- list(
 )
 asked_test <- function(M, n, null = "equal", sizes = c(n %/% 2, n - n %/% 2), bandwidth = 1, radius = NULL, center = NULL, at = NULL, alpha = NULL,
                        epsilon = 1, draws = 99, kernel = if (M$name %in% c("sphere", "hyperboloid") && null == "equal") "exponential" else "gaussian") {
-  ask <- list(manifold = M, kind = kernel, statistic = "kernel", epsilon = epsilon, null = null, alpha = alpha, draws = draws, invalid = "error")
+  ask <- list(manifold = M, kind = kernel, statistic = "kernel", epsilon = epsilon, null = null, alpha = alpha, draws = draws, invalid = "error",
+              private = FALSE)
   internal$test_question(M, ask, list(n = n, group = rep(seq_along(sizes), sizes)), at, if (null %in% c("equal", "paired")) bandwidth, center, radius)
 }
 planned <- function(ask) internal$test_estimator$plan(ask)

@@ -47,7 +47,7 @@ test_that("a region never says less than the public ball, and grows with its lev
 test_that("quantiles of the radial law agree with closed forms", {
   # plane: the distance is Gamma(2); three dimensions: Gamma(3)
   for (d in 2:3) {
-    q <- riemdp:::radial_quantile(euclidean(d), function(rho) rho / 0.1, 0.9, 10)
+    q <- riemdp:::radial_quantile(euclidean(d), c(1, 0.1), function(rho) rho / 0.1, 0.9, 10)
     expect_equal(q, qgamma(0.9, d, scale = 0.1), tolerance = 2e-3)
     expect_gte(q, qgamma(0.9, d, scale = 0.1))
   }
@@ -85,4 +85,12 @@ test_that("noise beyond the reach of doubles still ends in a point, whose region
   expect_lt(confint(r, level = 0.1)$radius, reach)
   r$beyond <- TRUE # the law of its noise would say more
   expect_equal(confint(r, level = 0.1)$radius, reach)
+})
+
+test_that("remembered quantiles are those of their own law, space and level", {
+  for (i in 1:2) for (M in list(hyperbolic(2), sphere(2), spd(2))) for (scale in c(0.01, 0.02)) for (level in c(0.5, 0.95)) {
+    for (law in list(list(1, function(rho) rho / scale), list(2, function(rho) rho^2 / (2 * scale^2)))) {
+      expect_identical(riemdp:::radial_quantile(M, c(law[[1]], scale), law[[2]], level, 0.5), riemdp:::find_radial_quantile(M, law[[2]], level, 0.5, NULL))
+    }
+  }
 })
