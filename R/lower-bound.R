@@ -23,8 +23,9 @@
 #' How close the bound is: in flat space and for large n the error of `"laplace"` or `"staircase"` is about
 #' \eqn{\sqrt{d/2}} times that of chains in d dimensions where epsilon is small, so up to 2.4 times for d = 10, and
 #' about 5 times the best bound in hundreds of dimensions. There it isn't known whether bound or mechanism could be
-#' better at finite n. With `delta`, `"scores"` has the rate of Gaussian noise in d, n, epsilon and delta, for many dimensions and
-#' records, and a fourth to a tenth of its size. The others lack its factor \eqn{\sqrt{\log(1/\delta)}}.
+#' better at finite n. With `delta`, `"scores"` has the rate of Gaussian noise in d, n, epsilon and delta, for many
+#' dimensions and records, and a fourth to a tenth of its size. The others lack its factor
+#' \eqn{\sqrt{\log(1/\delta)}}.
 #'
 #' @param M a manifold.
 #' @param n number of records, or of units.
