@@ -40,21 +40,22 @@ basis_term <- function(expr, columns, env) {
                                         kind, BASIS_SAID[[kind]]))
   }
   said <- given[setdiff(names(given), "x")]
-  constants <- named_constants(said, c(columns, all.vars(given$x)), env, kind)
+  constants <- named_constants(said, c(columns, all.vars(given$x)), env)
   value <- lapply(said, basis_numbers, constants, kind)
   term <- utils::modifyList(as.list(formals(BASES[[kind]]))[-1], value)
   check_rowwise(given$x)
   c(list(kind = kind, x = given$x, constants = constants), checked_basis(term, kind))
 }
 
-named_constants <- function(said, columns, env, kind) {
+named_constants <- function(said, columns, env) {
   names <- unique(unlist(lapply(said, all.vars)))
-  taken <- intersect(names, columns)
-  if (length(taken)) {
-    abort_riemdp("unsupported", sprintf(paste("%s() in the formula: `%s` is a variable of the records, where public",
-                                              "numbers belong."), kind, taken[1]))
-  }
+  for (name in intersect(names, columns)) refuse_constant(name)
   lapply(stats::setNames(nm = as.character(names)), find_value, env)
+}
+
+refuse_constant <- function(name) {
+  abort_riemdp("unsupported", sprintf(paste("bs(), ns() and poly() in the formula: `%s` is a variable of the records,",
+                                            "where public numbers belong."), name))
 }
 
 basis_numbers <- function(expr, constants, kind) {

@@ -29,7 +29,10 @@ number_cells <- function(x) {
   if (isS4(x)) return(missing)
   if (inherits(x, "integer64")) return(integer64_numbers(x))
   if (inherits(x, "POSIXlt")) x <- tryCatch(as.POSIXct(x), error = function(e) missing)
-  if (inherits(x, "difftime")) return(tryCatch(as.double(x, units = "secs"), error = function(e) missing))
+  if (inherits(x, "difftime")) {
+    if (is.null(stored_numbers(x))) return(missing)
+    return(tryCatch(as.double(x, units = "secs"), error = function(e) missing))
+  }
   if (is.list(x)) return(single_cells(x, number_cells, missing))
   beside <- attr(x, "riemdp_text", exact = TRUE)
   x <- plain_vector(x)
@@ -47,9 +50,11 @@ text_cells <- function(x) {
   if (isS4(x)) return(missing)
   if (inherits(x, "POSIXlt")) x <- tryCatch(as.POSIXct(x), error = function(e) missing)
   if (inherits(x, c("integer64", "difftime"))) return(number_text(number_cells(x)))
-  if (inherits(x, "Date")) return(format(structure(as.double(unclass(x)), class = "Date"), "%Y-%m-%d"))
-  if (inherits(x, "POSIXct")) {
-    return(format(structure(as.double(unclass(x)), class = c("POSIXct", "POSIXt")), "%Y-%m-%d %H:%M:%S", tz = "UTC"))
+  if (inherits(x, c("Date", "POSIXct"))) {
+    time <- stored_numbers(x)
+    if (is.null(time)) return(missing)
+    if (inherits(x, "Date")) return(format(structure(time, class = "Date"), "%Y-%m-%d"))
+    return(format(structure(time, class = c("POSIXct", "POSIXt")), "%Y-%m-%d %H:%M:%S", tz = "UTC"))
   }
   if (is.list(x)) return(single_cells(x, text_cells, missing))
   beside <- attr(x, "riemdp_text", exact = TRUE)
@@ -66,21 +71,37 @@ plain_vector <- function(x) {
   x
 }
 
+# what lies behind a class, NULL where that isn't numbers
+stored_numbers <- function(x) {
+  x <- plain_vector(x)
+  if (is.numeric(x) || is.logical(x)) as.double(x)
+}
+
 factor_labels <- function(x) as.character(attr(x, "levels"))[suppressWarnings(as.integer(plain_vector(x)))]
 
 single_cells <- function(x, convert, missing) {
   if (is.object(x) && !inherits(x, c("AsIs", "vctrs_list_of"))) return(missing)
   for (i in seq_along(missing)) {
     cell <- .subset2(x, i)
-    if (is.atomic(cell) && !is.null(cell) && length(cell) == 1) missing[i] <- convert(cell)
+    if (is.atomic(cell) && !is.null(cell) && length(unclass(cell)) == 1) missing[i] <- own_cell(cell, convert, missing)
   }
   missing
 }
 
+# one cell, which may have any class and attributes: what can't be converted is missing, without a word
+own_cell <- function(cell, convert, missing) {
+  out <- tryCatch(suppressWarnings({
+    attr(cell, "riemdp_text") <- NULL
+    convert(cell)
+  }), error = function(e) NULL)
+  if (typeof(out) == typeof(missing) && length(out) == 1) out else missing[NA_integer_]
+}
+
 # Whole numbers of 64 bits lie in the bits of doubles; the least of them stands for a missing one.
 integer64_numbers <- function(x) {
-  halves <- matrix(readBin(writeBin(as.double(plain_vector(x)), raw(), endian = "little"), "integer", 2 * length(x),
-                           endian = "little"), 2)
+  bits <- stored_numbers(x)
+  if (is.null(bits)) return(rep(NA_real_, length(x)))
+  halves <- matrix(readBin(writeBin(bits, raw(), endian = "little"), "integer", 2 * length(bits), endian = "little"), 2)
   low <- ifelse(is.na(halves[1, ]), 2^31, halves[1, ] %% 2^32)
   high <- halves[2, ]
   ifelse(is.na(high), ifelse(low == 0, NA, -2^63 + low), high * 2^32 + low)

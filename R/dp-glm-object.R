@@ -45,12 +45,15 @@ format.riemdp_glm <- function(x, ...) {
   made_by_dp_lm(x, c(
     sprintf("Private %s regression of %s %s: %s", glm_families()[[x$family]]$model, size_words(x),
             if (of_rows(x$guarantee)) "records" else "units", paste(deparse(x$formula, 500L), collapse = " ")),
+    count_lines(x),
     paste0("  ", c(format(x$guarantee), protection_words(x), budget_remarks(x$guarantee, x$n), origin_words(x))),
     sprintf("  expected mean squared error of the %s %.3g%s", glm_families()[[x$family]]$of, x$expected_error,
             if (is.na(x$expected_error)) " (not known in advance)" else if (x$expected_error > 0.5 * x$constant_error) {
               sprintf(", against %.3g of a constant: the release says LITTLE MORE than the bounds do", x$constant_error)
             } else if (x$family == "quantile") " squared public scales" else ""),
-    error_lines(paste("for", model_words(x), "which aren't checked: much more for others")),
+    if (!is.na(x$expected_error)) {
+      error_lines(paste("for", model_words(x), "which aren't checked: much more for others"))
+    },
     error_lines(released_error_words(x)),
     model_error_lines("lm"),
     if (length(format_budget(x$budget))) paste0("  budget: ", format_budget(x$budget))
@@ -66,11 +69,13 @@ explain.riemdp_glm <- function(x, ...) {
     glm_words(x),
     basis_words(x),
     paste0("Errors and intervals: ", sub("^O", "o", error_note("lm"))),
-    paste0("The expected error is for ", model_words(x), " which aren't checked. Standard errors and nominal ",
-           "intervals ",
-           if (x$family == "quantile") "are for the same." else
-             "have the curvature at the released coefficients for such predictors.",
-           " For other records they can be much too small; confint(type = \"bound\") holds for all."),
+    if (!is.na(x$expected_error)) {
+      paste0("The expected error is for ", model_words(x), " which aren't checked. Standard errors and nominal ",
+             "intervals ",
+             if (x$family == "quantile") "are for the same." else
+               "have the curvature at the released coefficients for such predictors.",
+             " For other records they can be much too small; confint(type = \"bound\") holds for all.")
+    },
     paste("Predictors and responses are moved into their public ranges, row by row; a row with a missing or infinite",
           "cell counts with a fixed contribution. The number of such rows is not part of the release."),
     count_words(x),
@@ -105,12 +110,11 @@ released_error_words <- function(x) {
 glm_words <- function(x) {
   rule <- x$details$rule
   c(sprintf(paste("Objective perturbation: the released coefficients minimise the sum of the %s loss (derivatives no",
-                  "longer than %.4g on public scales), a ridge (%.4g for the intercept%s) and a random linear term of",
-                  "rate %.4g, drawn from a public law."),
-            glm_families()[[x$family]]$model, rule$tau, rule$ridge[1],
-            if (rule$d > 0) sprintf(", %.4g for slopes", rule$ridge[2]) else "", rule$rate),
+                  "longer than %.4g on public scales), a ridge (%s) and a random linear term of rate %.4g, drawn",
+                  "from a public law."), glm_families()[[x$family]]$model, rule$tau, ridge_words(rule), rule$rate),
     sprintf("Where a %s's gradient is large its curvature may be small: both share one budget.",
             if (isTRUE(rule$averaged)) "row" else "record"),
     sprintf("%.3g of epsilon pays for the solver's error, which a little noise of its own covers.", rule$solver),
-    sprintf("Theorem %d of proofs/linear-regression.md.", if (isTRUE(rule$averaged)) 4 else 3))
+    sprintf("Theorem %d of proofs/linear-regression.md.",
+            if (isTRUE(rule$weighted)) 5 else if (isTRUE(rule$averaged)) 4 else 3))
 }

@@ -94,9 +94,10 @@ dp_glm <- function(formula, data = NULL, epsilon, bounds, ..., family = c("binom
   given <- with_units(unit, data, "data", least = replace)
   data <- given$x
   check_fit_size(replace, data, "objective")
-  spec <- with_counts(glm_terms(formula, names(data)), weights, subset)
+  env <- environment(formula) %||% globalenv()
+  spec <- with_counts(glm_terms(formula, names(data)), weights, subset, names(data), env)
   public <- glm_bounds(spec, bounds, family, level)
-  values <- linear_values(spec, data, environment(formula) %||% globalenv(), predictor_types(spec, public),
+  values <- linear_values(spec, data, env, predictor_types(spec, public),
                           least = replace, left = public$left$type, most = weight_bound(spec, bounds))
   values$y <- lapply(values$y, glm_response, public$left)
   spec$constants <- values$constants

@@ -69,9 +69,9 @@ linear_huber <- list(
 
 perturbation_words <- function(rule, epsilon) {
   c(sprintf(paste("Objective perturbation: the released coefficients minimise the sum of a Huber-like loss of the",
-                  "residuals (gradients no longer than tau = %.4g public standard deviations), a ridge (%.4g for",
-                  "the intercept%s) and a random linear term of rate %.4g (%s), drawn from a public law."),
-            rule$tau, rule$ridge[1], if (rule$d > 0) sprintf(", %.4g for slopes", rule$ridge[2]) else "", rule$rate,
+                  "residuals (gradients no longer than tau = %.4g public standard deviations), a ridge (%s) and a",
+                  "random linear term of rate %.4g (%s), drawn from a public law."),
+            rule$tau, ridge_words(rule), rule$rate,
             switch(rule$norm, vertex = "a sum over the vertices of the predictors' range",
                    simplex = "the largest sum over a term's B-splines", "largest coefficient row")),
     if (rule$loss == "shared")
@@ -79,7 +79,8 @@ perturbation_words <- function(rule, epsilon) {
               if (isTRUE(rule$averaged)) "row" else "record") else
       "Gradient and curvature have budgets of their own (plain accounting, to compare).",
     sprintf("%.3g of epsilon pays for the solver's error, which a little noise of its own covers.", rule$solver),
-    sprintf("Theorem %d of proofs/linear-regression.md.", if (isTRUE(rule$averaged)) 2 else 1))
+    sprintf("Theorem %d of proofs/linear-regression.md.",
+            if (isTRUE(rule$weighted)) 5 else if (isTRUE(rule$averaged)) 2 else 1))
 }
 
 # ---- re-centring -----------------------------------------------------------------------------------------------------

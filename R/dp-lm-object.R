@@ -189,9 +189,20 @@ warn_moved <- function(object, values) {
     quoted_names(unique(object$spec$ranged[moved]))), call = NULL)))
 }
 
+# the same where little room is
+count_lines <- function(object) {
+  counts <- count_terms(object)
+  c(if (!is.null(counts$subset)) {
+      sprintf("  only records with %s count; how many they are stays private", counts$subset)
+    },
+    if (!is.null(counts$weights)) sprintf("  records count by their weights, %s", counts$weights))
+}
+
+count_terms <- function(object) lapply(object$spec$counts, function(v) paste(deparse(v, 500L), collapse = " "))
+
 # what rows count where they don't count alike
 count_words <- function(object) {
-  counts <- lapply(object$spec$counts, function(v) paste(deparse(v, 500L), collapse = " "))
+  counts <- count_terms(object)
   c(if (!is.null(counts$weights)) {
       sprintf("A record's weight is `%s` moved into its public range, over the largest.", counts$weights)
     },
@@ -263,7 +274,8 @@ scaled_covariance <- function(object) {
     }
     return(lapply(seq_len(q), function(j) (sd[[2]]^2 + sd[[1]]^2 * sum(b[j, ]^2)) * inverse %*% inverse))
   }
-  if (isTRUE(details$blurred) || isTRUE(details$rule$weighted)) return(rep(list(matrix(NA_real_, d + 1, d + 1)), q))
+  unknown <- isTRUE(details$blurred) || isTRUE(details$rule$weighted) || correlated_model(object)
+  if (unknown) return(rep(list(matrix(NA_real_, d + 1, d + 1)), q))
   if (object$method == "newton") return(rep(list(tcrossprod(details$back %*% details$noise)), q))
   rule <- details$rule
   if (is.null(rule)) return(rep(list(matrix(NA_real_, d + 1, d + 1)), q))
@@ -283,6 +295,12 @@ scaled_covariance <- function(object) {
     variance <- unit^2 * (noise / (rule$n * kappa * moment + rule$ridge)^2 + covering_variance(rule))
   }
   rep(list(diag(variance, d + 1)), q)
+}
+
+# the model of errors is for columns that aren't correlated, as those of bases are
+correlated_model <- function(object) {
+  object$method %in% c("huber", "recentred") && is.null(object$details$rule$simplex) &&
+    !all(vapply(object$spec$bases, is.null, NA))
 }
 
 # the same of coefficients whose features were mapped
@@ -454,6 +472,7 @@ format.riemdp_lm <- function(x, ...) {
   made_by_dp_lm(x, c(
     sprintf("Private linear regression of %s %s: %s", size_words(x), if (of_rows(x$guarantee)) "records" else "units",
             paste(deparse(x$formula, 500L), collapse = " ")),
+    count_lines(x),
     paste0("  ", c(format(x$guarantee), protection_words(x), budget_remarks(x$guarantee, x$n), origin_words(x))),
     sprintf("  method %s; expected excess of the mean squared error %.3g%s", x$method, x$expected_error,
             if (is.na(x$expected_error)) " (not known in advance)" else if (x$expected_error > 0.5 * x$constant_error)

@@ -27,7 +27,8 @@
 #'   [stats::poly()], over the records; `poly(x, degree, raw = TRUE)`: powers.
 #'
 #' `Boundary.knots` are the ends of the public range, or lie beyond them. `knots` (at most 100) are public numbers
-#' within: numbers in the formula, made by `c()`, `seq()`, `:` and arithmetic, or a variable that isn't in `data`,
+#' within: numbers in the formula, made by `c()`, `seq()`, `:` and arithmetic, or a variable that isn't in `data`
+#' nor elsewhere in the call,
 #' which [guarantee()] names. With `df` knots are spaced evenly over the range, not at quantiles, which would be data.
 #' `degree` is at most 10. Values beyond the range are moved to its ends before anything else. `explain()` tells the
 #' knots; [predict()][predict.riemdp_lm] evaluates the same basis.
@@ -244,8 +245,8 @@ dp_lm <- function(formula, data = NULL, epsilon, delta = 0, bounds, ...,
   chunked <- is_chunks(data)
   check_fit_size(replace, data, method, identical(bounds, "sample"))
   names <- if (chunked) chunk_names(data) else names(data)
-  spec <- with_counts(linear_terms(formula, names), weights, subset, chunked)
   env <- environment(formula) %||% globalenv()
+  spec <- with_counts(linear_terms(formula, names), weights, subset, names, env, chunked)
   from_sample <- identical(bounds, "sample")
   wants <- rep("", length(spec$predictors))
   if (!from_sample) {

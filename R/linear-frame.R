@@ -13,10 +13,9 @@ linear_terms <- function(formula, names = NULL, points = FALSE) {
     lapply(responses, check_rowwise)
   }
   predictors <- variables[-1]
-  bases <- lapply(predictors, function(v) {
-    of_records <- c(if (is.list(names)) names(names) else names, all.vars(formula[[2]]))
-    if (!points) basis_term(v, of_records, environment(formula) %||% globalenv())
-  })
+  of_records <- if (is.list(names)) names(names) else names
+  env <- environment(formula) %||% globalenv()
+  bases <- lapply(predictors, function(v) if (!points) basis_term(v, of_records, env))
   for (i in which(!vapply(bases, is.null, NA))) predictors[[i]] <- bases[[i]]$x
   lapply(predictors, check_rowwise)
   factors <- attr(tt, "factors")
@@ -28,12 +27,38 @@ linear_terms <- function(formula, names = NULL, points = FALSE) {
       abort_riemdp("unsupported", "an interaction needs its main effects in the formula, as in a * b.")
     }
   }
-  list(formula = strip_environment(stats::formula(tt)), responses = responses, predictors = predictors, bases = bases,
-       ranged = ranged_names(predictors, bases), parts = parts, labels = attr(tt, "term.labels"))
+  spec <- list(formula = strip_environment(stats::formula(tt)), responses = responses, predictors = predictors,
+               bases = bases, ranged = ranged_names(predictors, bases), parts = parts, labels = attr(tt, "term.labels"))
+  check_basis_constants(spec, if (points) all.vars(formula[[2]]))
+  spec
+}
+
+# no variable of the records is a basis's public number as well
+check_basis_constants <- function(spec, more = NULL) {
+  of_records <- c(unlist(lapply(c(spec$responses, spec$predictors, unname(spec$counts)), all.vars)), more)
+  for (name in intersect(names(basis_constants(spec)), of_records)) refuse_constant(name)
+}
+
+# A vector outside of `data` under the name of a public number, with a number for each record: it is theirs. Where their
+# number is private nothing is said of it.
+check_constant_sizes <- function(spec, n) {
+  constants <- basis_constants(spec)
+  for (name in names(constants)[n > 1 & lengths(constants) == n]) refuse_constant(name)
+}
+
+# Under a private number of records what is there or not is a row of `data`: a variable beside it would tell the number
+# by whether it fits
+check_inside <- function(expressions, data, env) {
+  for (name in setdiff(unlist(lapply(expressions, all.vars)), names(data))) {
+    if (!is_single(find_value(name, env))) {
+      abort_riemdp("unsupported", sprintf(paste("with a private number of records all variables must be columns of",
+                                                "`data`: `%s` isn't."), name))
+    }
+  }
 }
 
 # A model with what a row counts: `weights` and `subset` are one-sided formulas of one row, or NULL
-with_counts <- function(spec, weights, subset, chunked = FALSE) {
+with_counts <- function(spec, weights, subset, columns, env, chunked = FALSE) {
   given <- list(weights = weights, subset = subset)
   given <- given[!vapply(given, is.null, NA)]
   if (!length(given)) return(spec)
@@ -43,7 +68,12 @@ with_counts <- function(spec, weights, subset, chunked = FALSE) {
       abort_riemdp("argument", sprintf("`%s` must be a one-sided formula of one row, e.g. ~ %s.", name,
                                        if (name == "weights") "w" else "x > 0"))
     }
+    elsewhere <- !identical(environment(given[[name]]) %||% globalenv(), env)
     given[[name]] <- given[[name]][[2]]
+    if (elsewhere && !all(all.vars(given[[name]]) %in% columns)) {
+      abort_riemdp("unsupported", sprintf(paste("`%s` was written elsewhere than the formula of the fit: it may name",
+                                                "columns of `data` only."), name))
+    }
     check_rowwise(given[[name]])
     if (static_type(given[[name]]) == "text") {
       abort_riemdp("unsupported", sprintf("`%s` must be %s, no text.", name,
@@ -52,6 +82,7 @@ with_counts <- function(spec, weights, subset, chunked = FALSE) {
   }
   spec$counts <- given
   spec$weighted_by <- if (!is.null(weights)) paste(deparse(given$weights, 500L), collapse = " ")
+  check_basis_constants(spec)
   spec
 }
 
@@ -388,7 +419,9 @@ linear_values <- function(spec, data, env, wants = rep("", length(spec$predictor
                           least = 1, left = "number", most = 1) {
   if (!(is.data.frame(data) || is.null(data))) abort_riemdp("argument", "`data` must be a data frame.")
   all <- c(spec$responses, spec$predictors, unname(spec$counts))
+  if (!least && !is.null(data)) check_inside(all, data, env)
   rows <- formula_names(all, data, env, n)
+  if (least) check_constant_sizes(spec, rows$n)
   if (rows$n < least) abort_riemdp("shape", "there must be at least one record.")
   wants <- c(rep(left, length(spec$responses)), wants, rep("number", length(spec$counts)))
   values <- row_values(all, wants, rows, declared)

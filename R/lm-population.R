@@ -39,7 +39,8 @@ population_why <- function(object, residual) {
     return(c("unsupported", "about the population there are no intervals for fits with `weights` or `subset`."))
   }
   if (!is.null(object$details$rule$simplex)) {
-    return(c("unsupported", "about the population there are no intervals for fits with bs(), ns() or poly()."))
+    return(c("unsupported", paste("about the population there are no intervals for objective perturbation with bs(),",
+                                  "ns() or poly().")))
   }
   why <- lawless_why(object$method, "interval")
   if (!is.null(why)) return(c("unsupported", why))

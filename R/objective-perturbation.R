@@ -363,3 +363,9 @@ table_steps <- function(loss) {
 # Responses are moved to this many public standard deviations where a method has no bound of its own: doubles stay
 # finite
 REACH <- 1e6
+
+ridge_words <- function(rule) {
+  if (rule$norm == "simplex") return(sprintf("from %.4g to %.4g", min(rule$ridge), max(rule$ridge)))
+  sprintf("%.4g for the intercept%s", rule$ridge[1],
+          if (rule$d > 0) sprintf(", %.4g for slopes", rule$ridge[2]) else "")
+}

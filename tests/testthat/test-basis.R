@@ -352,6 +352,34 @@ test_that("what would come from the sample, or can't be, is refused by class", {
   x <- d$x
   y <- d$y
   expect_error(dp_lm(y ~ bs(x, knots = y), epsilon = 1, bounds = around), class = "riemdp_error_unsupported")
+  # nor a variable that stands elsewhere in the call, or has a number for each record
+  z <- c(-0.4, 0.2, 0.5)
+  wide <- c(around, list(z = c(-1, 1)))
+  d$z <- NULL
+  for (data in list(NULL, d)) {
+    expect_error(dp_lm(y ~ bs(x, knots = z) + z, data, 1, bounds = wide), "`z` is a variable of the records", class = "riemdp_error_unsupported")
+    expect_error(dp_lm(y ~ bs(x, knots = z), data, 1, bounds = c(around, list(z = c(0, 1))), weights = ~z), class = "riemdp_error_unsupported")
+    expect_error(dp_lm(y ~ bs(x, knots = z), data, 1, bounds = around, subset = ~ z > 0.1), class = "riemdp_error_unsupported")
+    expect_error(dp_lm(y ~ bs(x, knots = z), data, 1, bounds = around, unit = z), class = "riemdp_error_unsupported")
+    expect_error(dp_glm(y ~ bs(x, knots = z), data, 1, bounds = list(x = c(-1, 1), y = c(0, 3)), family = "poisson"), class = "riemdp_error_unsupported")
+  }
+  # a private number of records decides nothing
+  expect_s3_class(dp_lm(y ~ bs(x, knots = z), d, 1, bounds = around, neighbours = "add_remove"), "riemdp_lm")
   expect_error(dp_regression(y ~ bs(x, 3), euclidean(1), d, 1,
                              center = 0, radius = 3, speed = 3, residual_bound = 1, x_range = c(-1, 1)), class = "riemdp_error_unsupported")
+})
+
+test_that("errors of methods whose model has columns that aren't correlated aren't told, and words are those of the fit", {
+  set.seed(3)
+  d <- data.frame(x = runif(80, -1, 1), y = rnorm(80))
+  for (method in c("huber", "recentred")) {
+    fit <- dp_lm(y ~ bs(x, 4), d, 5, bounds = around, method = method, guess = "trusted")
+    expect_true(all(is.na(confint(fit))) && all(is.na(vcov(fit))) && all(is.na(tidy(fit)$std.error)), label = method)
+    expect_false(anyNA(confint(dp_lm(y ~ x, d, 5, bounds = around, method = method, guess = "trusted"))))
+  }
+  fit <- dp_lm(y ~ bs(x, 4), d, 5, bounds = around)
+  expect_false(anyNA(confint(fit)))
+  ridge <- fit$details$rule$ridge
+  expect_output(explain(fit), sprintf("ridge \\(from %.4g to %.4g\\)", min(ridge), max(ridge)))
+  expect_error(confint(fit, about = "population"), "objective", class = "riemdp_error_unsupported")
 })

@@ -322,6 +322,30 @@ test_that("names and types of columns are public: what is declared, and what lac
   expect_match(guarantee(ask(shape = function(d) d, columns = c(a = "number")))$assumptions, "`shape`", all = FALSE)
 })
 
+test_that("a cell of a list may have any class, and is missing where that can't be read, without a word", {
+  strange <- list(structure(1L, class = "factor", levels = function(x) x), structure(1, riemdp_text = quote(z)), structure(1, riemdp_text = 2),
+                  structure("abc", class = "integer64"), structure(1i, class = "integer64"), structure("abc", class = "difftime", units = "secs"),
+                  structure("1", riemdp_text = c("a", "b")), structure("abc", class = "Date"), structure("abc", class = c("POSIXct", "POSIXt")),
+                  structure(2, class = "riemdp_no_length"), structure(list(1), class = "AsIs"), quote(x), NULL, sum, as.raw(1))
+  length_stops <- function(x) stop("never asked")
+  registerS3method("length", "riemdp_no_length", length_stops, envir = environment())
+  for (cell in strange) {
+    column <- list("1", 2, TRUE)
+    column[2] <- list(cell)
+    for (type in c("number", "text")) {
+      found <- expect_silent(riemdp:::column_cells(column, type))
+      expect_identical(found[c(1, 3)], if (type == "number") c(1, 1) else c("1", "TRUE"))
+      expect_identical(typeof(found), if (type == "number") "double" else "character")
+    }
+  }
+  # a whole column whose class is for numbers, over text
+  for (class in list("Date", c("POSIXct", "POSIXt"), "difftime", "integer64")) {
+    x <- structure(c("1", "a"), class = class, units = "secs")
+    expect_identical(expect_silent(riemdp:::text_cells(x)), c(NA_character_, NA))
+    if (!class[1] %in% c("Date", "POSIXct")) expect_identical(expect_silent(riemdp:::number_cells(x)), c(NA_real_, NA))
+  }
+})
+
 test_that("a table in memory is read cell by cell in private calls", {
   set.seed(6)
   frame <- data.frame(a = rnorm(30), b = rnorm(30))

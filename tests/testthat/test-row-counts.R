@@ -130,10 +130,14 @@ test_that("what isn't known isn't told, and a product with a count has its round
   expect_true(all(diff(t(confint(fit, type = "bound"))) > 0))
   expect_output(print(fit), "not known in advance")
   expect_output(explain(fit), "counts nothing")
+  expect_output(explain(fit), "Theorem 5")
+  expect_output(print(fit), "only records with g == \"a\" count; how many they are stays private", fixed = TRUE)
   expect_null(fit$details$guess) # isn't checked
   glm <- dp_glm(b ~ x, d, 2, bounds = list(x = c(-1, 1), b = c(0, 1), w = c(0, 3)), weights = ~w)
   expect_output(print(glm), "not known in advance")
   expect_output(explain(glm), "over the largest")
+  expect_output(print(glm), "count by their weights, w", fixed = TRUE)
+  expect_no_match(paste(capture.output(print(glm), explain(glm)), collapse = " "), "even odds|curvature at the released")
   expect_true(is.na(glm$expected_error))
   for (rule in list(fit$details$rule, glm$details$rule)) {
     eta <- function(rule) inner("solver_tolerance")(rule, matrix(rule$ridge, 1), rule$rate, 1e6)
@@ -155,6 +159,23 @@ test_that("what can't be is refused by public facts", {
   expect_error(fit(weights = d$w), class = "riemdp_error_argument")
   expect_error(fit(subset = d$g == "a"), class = "riemdp_error_argument")
   expect_error(fit(subset = y ~ x), class = "riemdp_error_argument")
+  # names mean what they mean where the formula was written
+  cutoff <- -1
+  elsewhere <- function() {
+    cutoff <- 2
+    ~ x > cutoff
+  }
+  expect_error(fit(subset = elsewhere()), "written elsewhere", class = "riemdp_error_unsupported")
+  expect_s3_class(dp_lm(y ~ x, d, 1, bounds = around, subset = ~ x > cutoff), "riemdp_lm")
+  # with a private number of records a vector beside `data` would tell it
+  beside <- d$w
+  for (rows in c(30, 29)) {
+    for (wrong in list(function(...) dp_lm(y ~ x, ..., weights = ~beside), function(...) dp_lm(y ~ x + beside, ...),
+                       function(data, e, bounds, ...) dp_glm(b ~ x + beside, data, e, bounds = c(bounds[-2], list(b = c(0, 1))), ...))) {
+      expect_error(wrong(d[seq_len(rows), ], 1, bounds = c(around, list(beside = c(0, 3))), neighbours = "add_remove"), "columns of `data`",
+                   class = "riemdp_error_unsupported")
+    }
+  }
   expect_error(fit(subset = ~ x > mean(x)), class = "riemdp_error_unsupported")
   expect_error(fit(subset = ~ as.character(x)), class = "riemdp_error_unsupported")
   expect_error(fit(weights = ~ bs(w, 3), bounds = c(around, list(w = c(0, 3)))), class = "riemdp_error_unsupported")
