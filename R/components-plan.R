@@ -280,13 +280,13 @@ drawn_size <- function(n, ask) {
 
 # The sum for records on a manifold, or their units' means, seen from p; with a column `constant`, its square a share of
 # the square of `length`, beside their coordinates
-tangent_moment <- function(records, ask, p, length, grid, constant = NULL) {
+tangent_moment <- function(records, ask, p, length, grid, constant = NULL, whole = 1) {
   d <- mf_facts(ask$manifold)$dimension
   rows <- if (records$n > 0) tangent_rows(ask$manifold, records$x, ask, p) else matrix(0, 0, d)
   if (is.null(constant)) return(moment_sum(moment_rows(rows, length, grid), grid))
   # coordinates are shortened before: the constant is the same for all
-  rows <- cbind(shorten_rows(rows, length), rep(length * sqrt(constant), nrow(rows)))
-  moment_sum(moment_rows(rows, length * sqrt(1 + constant), grid), grid)
+  rows <- cbind(shorten_rows(rows, length), rep(length * constant, nrow(rows)))
+  moment_sum(moment_rows(rows, length * whole, grid), grid)
 }
 
 # What is public once all is drawn: how many records there are, and the gap, where a look has shown it
@@ -335,7 +335,7 @@ components_facts <- function(out, ask, bound, names = NULL) {
   unit <- moment_value(1, ask$n, bound, ask$grid)
   told <- component_units(noise, unit)
   c(components_told(out, noise, ask, bound, names), list(
-    mechanism = noise$mechanism, bound = bound, gap = ask$gap,
+    mechanism = noise$mechanism, bound = bound, gap = ask$gap, rounding = moment_rounding(ask$d, bound, ask$grid),
     look = if (!is.null(out$look)) list(gap = out$look$gap * unit, scale = out$look$scale * unit),
     sensitivity = told$sensitivity, scale = told$scale,
     noise = c(noise[c("mechanism", "scale", "fine", "sd", "lattice")], list(unit = unit)),

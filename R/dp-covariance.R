@@ -125,6 +125,7 @@ covariance_estimator <- list(
       moment = out$sum * unit, point = ask$point, manifold = ask$manifold, mechanism = plan$noise$mechanism, n = ask$n,
       size = out$size, unit = ask$unit, center = ask$center, radius = ask$ball$radius, length = ask$length,
       sensitivity = told$sensitivity, scale = told$scale, noise = told["sd"],
+      rounding = moment_rounding(d, ask$length, ask$parts$grid),
       expected_error = told$sd * sqrt(d * (d + 1)), theorem = plan$theorem,
       target = sprintf("the mean product of the logarithms at a public point of the %s moved to the public ball",
                        if (is.null(ask$unit)) "records" else "units' means"),

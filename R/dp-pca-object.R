@@ -66,6 +66,7 @@ format.riemdp_pga <- function(x, ...) {
     paste0("  ", origin_words(x)),
     look_words(x$components),
     direction_lines(x$components, x$expected_error, error_kind(x)),
+    if (x$from == "center" && is.finite(x$expected_error)) "    it is for a mean at the centre: more for others",
     release_lines(x)
   )
 }
@@ -232,29 +233,39 @@ confint.riemdp_components <- function(object, parm = "angle", level = 0.95, ...)
 #' @export
 confint.riemdp_pga <- function(object, parm = "angle", level = 0.95, ...) {
   check_choice(parm, "parm", "angle")
-  angle_row(object$components, check_level(level))
+  level <- check_level(level)
+  if (object$from != "center" || !private_size(object)) return(angle_row(object$components, level))
+  # the product of the mean is that of sums over a released number
+  fails <- SIZE_FAILS * (1 - level)
+  off <- as_made(max(abs(size_interval(object, 1 - fails) / max(1, object$size$count) - 1)))
+  angle_row(object$components, level, if (off < 1) off / (1 - off) else Inf, fails)
 }
 
-angle_row <- function(facts, level) {
+# `off`: by which part the number of records may differ from the one that sums were divided by, but for the probability
+# `fails`
+angle_row <- function(facts, level, off = 0, fails = 0) {
   if (is.null(facts$eigenvalues)) {
     abort_riemdp("unsupported", "no bound of an angle: the law of the drawn directions depends on the records.")
   }
   as_made({
-    length <- angle_noise(facts, level)
+    length <- angle_noise(facts, level + fails, off)
     matrix(c(0, angle_bound(facts$eigenvalues, ncol(facts$loadings), length)), 1,
            dimnames = list("angle", c("0 %", paste(format(100 * level), "%"))))
   })
 }
 
-# A length that what was added to the matrix exceeds with probability 1 - level at most: noise, and with a mean's
-# product taken off what that errs by (proofs/subspaces.md, sections 5 and 10)
-angle_noise <- function(facts, level) {
+# A length that what was added to the matrix exceeds with probability 1 - level at most: noise, with a mean's product
+# taken off what that errs by, and what rounding rows does (proofs/subspaces.md, sections 5 and 10)
+angle_noise <- function(facts, level, off) {
   d <- nrow(facts$loadings)
   o <- facts$offset
   w <- facts$noise$unit * noise_spread(facts$mechanism, facts$noise, d + !is.null(o), level)
-  if (is.null(o)) return(w)
-  radius2 <- facts$bound^2 / (1 + EXTENDED)
-  off <- o$length * sqrt(radius2)
-  far <- w / sqrt(EXTENDED * radius2)
-  w + (1 - o$kept^2) * off^2 + 2 * off * far + far^2
+  if (!is.null(o)) {
+    radius <- facts$bound / sqrt(1 + EXTENDED)
+    away <- o$length * radius
+    far <- w / (o$column * radius)
+    w <- w + (1 - o$kept^2 + off) * away^2 + 2 * away * far + far^2
+  }
+  if (w == Inf) return(Inf)
+  w + 2 * facts$rounding * sqrt(max(0, facts$eigenvalues[1] + w)) + facts$rounding^2
 }

@@ -283,7 +283,7 @@ trend_records <- function(formula, M, data, x_range, unit, replace = TRUE) {
   u[is.na(u)] <- 0
   if (!is.null(unit)) check_mean_units(given$units, records$n, "ordinary", !replace)
   list(x = records$y, predictors = pmin(pmax(u, -1), 1), n = given$units$count %||% records$n, units = given$units,
-       said = c(if (isTRUE(records$scaled)) SCALED, constants_said(records$constants)))
+       said = c(if (isTRUE(records$scaled)) SCALED, constants_said(records$constants, replace || !is.null(data))))
 }
 
 test_groups <- function(group, n, each) {
@@ -464,6 +464,7 @@ test_data_words <- function(ask) {
 units_ready <- function(records, ask) {
   M <- ask$manifold
   units <- records$units
+  if (units$count == 0) return(list(n = 0)) # no statistic is asked of them
   some <- length(units$of) > 0
   if (!some) units$of <- NA_integer_
   mean_of <- function(x) uncounted(unit_means(M, if (some) x else ask$center, units, ask$center, ask$ball))

@@ -220,8 +220,11 @@ is_scaled <- function(value) !is.null(attr(value, "scaled:center")) || !is.null(
 SCALED <- paste("columns come from scale(): the scaled rows are the records, the sample's mean and standard deviation",
                 "are not protected")
 
-# what a guarantee says of them; those of R itself (pi, T) are nobody's data
-constants_said <- function(constants) {
+# What a guarantee says of them; those of R itself (pi, T) are nobody's data. Which they are depends on the number of
+# records where all variables lie outside of `data`: of one record all have single values. Where that number is private
+# no names are told.
+constants_said <- function(constants, told = TRUE) {
+  if (!told) return("single values under a name in the formula are public, where there is more than one record")
   base <- vapply(names(constants), function(name) identical(get0(name, baseenv(), inherits = FALSE), constants[[name]]),
                  NA)
   constants <- constants[!base]
@@ -453,7 +456,7 @@ project_records <- function(M, x) {
   at <- matrix(seq_along(x), ncol = n)
   if (facts$rows == 0 && is.matrix(x)) at <- matrix(seq_along(x), ncol = n, byrow = TRUE)
   pick <- function(i) {
-    one <- x[at[, i]]
+    one <- x[as.vector(at[, i])] # a matrix of as many columns as x has dimensions would be one of subscripts
     if (facts$rows > 0 && facts$cols > 0) {
       array(one, c(facts$rows, facts$cols, length(i)))
     } else if (facts$rows > 0) {
@@ -464,7 +467,7 @@ project_records <- function(M, x) {
   }
   rows <- matrix(NA_real_, n, facts$ambient)
   project <- function(i) storage_rows(mf_project(M, pick(i)), M)
-  good <- which(colSums(matrix(!is.finite(x[at]), ncol = n)) == 0)
+  good <- which(colSums(matrix(!is.finite(x[as.vector(at)]), ncol = n)) == 0)
   all <- if (length(good) && !of_user(M)) tryCatch(project(good), riemdp_error = function(e) NULL)
   if (!is.null(all)) {
     rows[good, ] <- all

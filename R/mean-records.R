@@ -203,7 +203,7 @@ mean_formula <- function(formula, M, data, unit, by, levels) {
   }
   units <- given$units[names(given$units) != "x"]
   list(x = x, by = if (length(names)) rows$columns[names], levels = levels, units = units,
-       said = c(if (rows$scaled) SCALED, constants_said(rows$constants)))
+       said = c(if (rows$scaled) SCALED, constants_said(rows$constants, !is.null(data))))
 }
 
 group_variables <- function(right) {

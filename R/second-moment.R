@@ -35,6 +35,9 @@ moment_rows <- function(x, bound, grid) {
   k
 }
 
+# how far, at most, rounding moves a row
+moment_rounding <- function(d, bound, grid) bound * sqrt(d) / (2 * grid$inside)
+
 # sum of u u', u the rows over 2^bits, of length 1 at most
 moment_sum <- function(rows, grid) crossprod(rows) / 4^grid$bits
 

@@ -383,6 +383,7 @@ covariance_region <- function(r, covariance, level) {
   d <- mf_facts(M)$dimension
   ball <- check_radius(M, r$radius, r$center)
   told <- ellipsoid_counted(r, covariance, level)
+  covariance[c("value", "moment")] <- unrounded(covariance, told$times)
   known <- population_known(d, ball, NULL, told$noise, told$level, told$n)
   weight <- known$cells$weight
   most <- covariance$length^2
@@ -401,6 +402,13 @@ covariance_region <- function(r, covariance, level) {
     about = population_about(error_kind(r)), covers = c(COVERS, "sampling"), method = "asymptotic",
     leaves_out = setdiff(errors_left_out(error_kind(r)), "sampling")
   ), class = c("riemdp_ellipsoid", "riemdp_region"))
+}
+
+# Released moments, made no less than before rows were rounded: root mean squares add up as lengths do, `times` the
+# released ones being those over the least number of records
+unrounded <- function(covariance, times) {
+  wide <- with_ball(times * covariance$value, covariance$rounding) / times
+  list(wide, covariance$moment + wide - covariance$value)
 }
 
 # What may fail of a released size: a twentieth for how many records there are at least, a twentieth for how far the
@@ -432,6 +440,7 @@ unsized_noise <- function(r, level) {
 with_ball <- function(Q, far) {
   if (far == 0) return(Q)
   p <- sqrt(mean(diag(Q))) / far
+  if (p == 0) return(diag(far^2, nrow(Q)))
   (1 + 1 / p) * Q + diag((1 + p) * far^2, nrow(Q))
 }
 

@@ -206,6 +206,13 @@ mutant("lower-hessian-most", "R/lower-bound.R", "* reach * spread / space$r) / m
 mutant("lower-rank-spd", "R/lower-bound.R", 'if (facts$model == "spd") return(facts$rows)', 'if (facts$model == "spd") return(facts$dimension)', "flats of positive definite matrices have k dimensions", "^lower-bound")
 mutant("lower-means-leave", "R/lower-bound.R", "proven <- 2 * reach <= space$r & ", "proven <- ", "means and releases stay where Hessians are bounded", "^lower-bound")
 mutant("lower-unknown-volumes", "R/lower-bound.R", " && !of_user(M)", "", "a user's manifold needn't be complete", "^lower-bound")
+mutant("pga-constant-rounded", "R/dp-pga.R", "  floor(sqrt(EXTENDED / (1 + EXTENDED)) * grid$inside) / grid$inside * sqrt(1 + EXTENDED)\n", "  sqrt(EXTENDED)\n", "the constant beside coordinates is what it is divided by", "^dp-pga$")
+mutant("pga-rounding-free", "R/dp-pca-object.R", "w + 2 * facts$rounding * sqrt", "w + 0 * facts$rounding * sqrt", "rounding of rows is in the angle's bound", "^dp-pga$")
+mutant("pga-size-exact", "R/dp-pca-object.R", "(1 - o$kept^2 + off) * away^2", "(1 - o$kept^2) * away^2", "the released number is in the angle's bound", "^dp-pga$")
+mutant("ellipsoid-rounding-free", "R/uncertainty.R", "  covariance[c(\"value\", \"moment\")] <- unrounded(covariance, told$times)\n", "", "an ellipsoid counts what rounding took", "^dp-covariance$")
+mutant("test-no-unit", "R/dp-test.R", "  if (units$count == 0) return(list(n = 0)) # no statistic is asked of them\n", "", "no unit at all is no refusal", "^dp-test-statistics$")
+mutant("test-constants-told", "R/dp-test.R", "constants_said(records$constants, replace || !is.null(data))", "constants_said(records$constants)", "no word tells that there is one record", "^dp-test-statistics$")
+mutant("project-by-subscripts", "R/formula.R", "one <- x[as.vector(at[, i])]", "one <- x[at[, i]]", "two records are projected as others are", "^dp-test-statistics$")
 mutant("lower-scores-length", "R/lower-bound.R", "  b <- space$r * (k / n)", "  b <- 2 * space$r * (k / n)", "a group in a random direction moves the mean by k r/n", "^lower-bound")
 mutant("lower-scores-delta", "R/lower-bound.R", " + group_delta(k, epsilon, delta) * (1 - t)", " + 0 * (1 - t)", "delta takes from what scores show", "^lower-bound")
 mutant("lower-scores-chance", "R/lower-bound.R", "(most * (1 / x + by_chance / at_best))", "(most * (1 / x))", "scores reach a cap by chance too", "^lower-bound")
@@ -1327,12 +1334,12 @@ mutant("ellipsoid-ball", "R/uncertainty.R", "(1 + 1 / p) * Q + diag((1 + p) * fa
 mutant("ellipsoid-level", "R/uncertainty.R", "level = level + 2 * SIZE_FAILS * (1 - level)", "level = level", "sizes have a part of what may fail", "dp-covariance")
 mutant("pga-wide", "R/dp-pga.R", "wide <- component_ask(ask$n, ask$d + 1, ask$q, ask$whole,", "wide <- component_ask(ask$n, ask$d + 1, ask$q, 2 * ask$whole,",
        "one matrix has what was asked for", "dp-pga")
-mutant("pga-constant", "R/components-plan.R", "moment_sum(moment_rows(rows, length * sqrt(1 + constant), grid), grid)", "moment_sum(moment_rows(rows, length, grid), grid)",
+mutant("pga-constant", "R/components-plan.R", "moment_sum(moment_rows(rows, length * whole, grid), grid)", "moment_sum(moment_rows(rows, length, grid), grid)",
        "rows with a constant are as long as both together", "dp-pga")
 mutant("pga-shorten", "R/components-plan.R", "rows <- cbind(shorten_rows(rows, length), rep(", "rows <- cbind(rows, rep(", "coordinates are shortened before the constant", "dp-pga")
 mutant("pga-kept", "R/dp-pga.R", "noisy[one, one] / n - kept^2 * tcrossprod(mean))", "noisy[one, one] / n - tcrossprod(mean))", "what is kept of a mean is taken off", "dp-pga")
 mutant("pga-carried", "R/dp-pga.R", "carried <- carry_to(M, ask$center, p)", "carried <- diag(length(apart$mean))", "directions are carried to the point", "dp-pga")
-mutant("pga-angle", "R/dp-pca-object.R", "w + (1 - o$kept^2) * off^2 + 2 * off * far + far^2", "0.2 * w", "a bound of the angle counts what the mean errs by", "dp-pga")
+mutant("pga-angle", "R/dp-pca-object.R", "w <- w + (1 - o$kept^2 + off) * away^2 + 2 * away * far + far^2", "w <- 0.2 * w", "a bound of the angle counts what the mean errs by", "dp-pga")
 mutant("pga-from", "R/dp-pga.R", "extended_noise(wide), wide) >= bend^2", "extended_noise(wide), wide) >= 0", "large samples on curved spaces take the mean first", "dp-pga")
 mutant("pca-along", "R/second-moment.R", "along = if (alone) 0.5 else 1", "along = 0.5", "a replaced record moves squares up and down", "dp-pca")
 mutant("pca-unit-loose", "R/second-moment.R", "loose = if (units) outwards(1.01 * d^1.5 * 2^-fine) else 0", "loose = 0", "rounding of units' means is paid for", "dp-pca")

@@ -234,3 +234,25 @@ test_that("with units it is the covariance of their means, and an ellipsoid hold
   m <- dp_mean(x[1:12, ], s$M, 1, s$center, s$radius)
   expect_error(confint(m, covariance = dp_covariance(x, s$M, 1, s$center, s$radius, at = m, unit = who)), class = "riemdp_error_argument")
 })
+
+test_that("an ellipsoid counts what rounding rows to few bits takes from the covariance", {
+  S <- diag(c(4, 1)) * 1e-4
+  for (far in c(1e-3, 0.1)) {
+    wide <- riemdp:::unrounded(list(value = S / 2, moment = S / 2 - diag(1e-5, 2), rounding = far), 2)
+    # whatever was rounded by that much in one direction has its root mean square in it
+    for (angle in seq(0, pi, length.out = 7)) {
+      t <- c(cos(angle), sin(angle))
+      expect_gte(drop(t %*% (2 * wide[[1]]) %*% t), (sqrt(drop(t %*% S %*% t)) + far)^2 * (1 - 1e-12))
+    }
+    expect_equal(wide[[2]] - (S / 2 - diag(1e-5, 2)), wide[[1]] - S / 2, tolerance = 1e-12)
+  }
+  expect_equal(riemdp:::unrounded(list(value = 0 * S, moment = 0 * S, rounding = 0.1), 1)[[1]], diag(0.01, 2))
+  # records closer together than the grid
+  held <- with_simulation(4, vapply(1:15, function(i) {
+    x <- cbind(0.3 + 3e-4 * rnorm(2e4), 0.2 + 3e-4 * rnorm(2e4))
+    r <- dp_mean(x, euclidean(2), 2e4, c(0, 0), 1, neighbours = "add_remove")
+    s <- dp_covariance(x, euclidean(2), 2e4, c(0, 0), 1, at = r, neighbours = "add_remove")
+    region_contains(confint(r, covariance = s), rbind(c(0.3, 0.2)))
+  }, NA))
+  expect_gte(sum(held), 11) # 15 regions of level .95 hold fewer with probability 6e-5; .2 of them did without
+})

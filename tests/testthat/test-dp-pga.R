@@ -248,7 +248,8 @@ test_that("the price of one matrix is that of rows with the constant, and no row
     expect_equal(r$draws$epsilon, 2)
   }
   ask <- internals("pga_ask")(s$M, 50, 1, s$center, s$radius, 1, 0, NULL, 0.5, "auto", "auto", NULL, "center")
-  rows <- function(x) internals("tangent_moment")(list(x = x, n = nrow(x)), ask, s$center, s$radius, ask$parts$grid, 0.1)
+  column <- internals("extended_column")(ask$parts$grid)
+  rows <- function(x) internals("tangent_moment")(list(x = x, n = nrow(x)), ask, s$center, s$radius, ask$parts$grid, column, sqrt(1.1))
   # at the edge and beyond it, at the centre, and what is no point
   edge <- rows(t(c(0.96, 0, 0, -0.28)))
   expect_equal(c(sum(diag(edge)[1:3]), edge[4, 4]) * 1.1, c(1, 0.1), tolerance = 1e-4)
@@ -261,7 +262,7 @@ test_that("the price of one matrix is that of rows with the constant, and no row
   }
   expect_identical(dim(rows(matrix(0, 0, 4))), c(4L, 4L))
   # longer than the length they may have, they are shortened before the constant comes to them
-  long <- internals("tangent_moment")(list(x = t(c(sin(0.5), 0, 0, cos(0.5))), n = 1), ask, s$center, 0.1, ask$parts$grid, 0.1)
+  long <- internals("tangent_moment")(list(x = t(c(sin(0.5), 0, 0, cos(0.5))), n = 1), ask, s$center, 0.1, ask$parts$grid, column, sqrt(1.1))
   expect_equal(c(sum(diag(long)[1:3]), long[4, 4]) * 1.1, c(1, 0.1), tolerance = 1e-4)
 })
 
@@ -269,16 +270,16 @@ test_that("a mean within the noise is shrunk, and only what is kept of it is tak
   d <- 5
   at <- c(0.3, 0, 0, 0, 0)
   S <- rbind(cbind(diag(5:1) / 10 + tcrossprod(at), sqrt(0.1) * at), c(sqrt(0.1) * at, 0.1)) * 40
-  apart <- internals("mean_apart")(S, 40, 0)
+  apart <- internals("mean_apart")(S, 40, 0, sqrt(0.1))
   expect_equal(apart$mean, at)
   expect_equal(apart$covariance, diag(5:1) / 10)
   s <- 0.12 * 40 * sqrt(0.1) # the mean's coordinates have standard deviation .12
   k <- 1 - 3 * 0.12^2 / 0.09
-  apart <- internals("mean_apart")(S, 40, s)
+  apart <- internals("mean_apart")(S, 40, s, sqrt(0.1))
   expect_equal(apart$mean, k * at)
   expect_equal(apart$covariance, diag(5:1) / 10 + (1 - k^2) * tcrossprod(at))
-  expect_equal(apart$offset, list(length = 0.3, kept = k))
-  expect_equal(internals("mean_apart")(S, 40, 2 * s)$offset$kept, 0)
+  expect_equal(apart$offset, list(length = 0.3, kept = k, column = sqrt(0.1)))
+  expect_equal(internals("mean_apart")(S, 40, 2 * s, sqrt(0.1))$offset$kept, 0)
 })
 
 test_that("the bound of what was added to the covariance holds as often as it says", {
@@ -292,7 +293,7 @@ test_that("the bound of what was added to the covariance holds as often as it sa
                   from = "center")
       back <- t(mf_coords(s$M, s$center, mf_transport(s$M, r$value$mean, s$center, mf_from_coords(s$M, r$value$mean, diag(3)))))
       off <- max(abs(eigen(back %*% r$components$moment %*% t(back) - plain, TRUE)$values))
-      c(off / internals("angle_noise")(r$components, 0.5), acos(min(1, abs(sum(e * back %*% r$components$loadings)))) - confint(r)[2])
+      c(off / internals("angle_noise")(r$components, 0.5, 0), acos(min(1, abs(sum(e * back %*% r$components$loadings)))) - confint(r)[2])
     }, numeric(2)))
     # at least half; fewer than 13 of 60 by chance 6e-6
     expect_gte(sum(far[1, ] <= 1), 13)
@@ -319,4 +320,39 @@ test_that("where logarithms are taken follows from public numbers", {
   expect_equal(r$draws$epsilon, c(4, 36))
   expect_equal(r$components$sensitivity * max(1, r$size$count), 1.1 * 0.36, tolerance = 0.01)
   expect_length(dp_pga(as.matrix(x)[0, ], s$sphere$M, 1, s$sphere$center, 0.6, neighbours = "add_remove")$value$directions, 1)
+})
+
+test_that("few bits don't turn the covariance: the constant is a whole number, rounding and the released number are counted", {
+  # a private number of records leaves nine bits; the mean is far from the centre, and long beside what varies
+  set.seed(1)
+  n <- 2e5
+  x <- cbind(0.7 + 0.04 * rnorm(n), 0.03 * rnorm(n))
+  r <- dp_pga(x, euclidean(2), epsilon = 20, center = c(0, 0), radius = 1, neighbours = "add_remove", from = "center")
+  expect_equal(r$components$eigenvalues, c(0.0016, 0.0009), tolerance = 0.02)
+  across <- function(r) abs(mf_coords(euclidean(2), r$value$mean, r$value$directions))
+  expect_gt(across(r)[1], 0.99)
+  expect_lt(confint(r)[2], 0.8)
+  for (bits in c(9, 12, 19)) {
+    for (d in c(3, 13)) {
+      grid <- list(bits = bits, inside = 2^bits - sqrt(d) / 2 - 1)
+      column <- riemdp:::extended_column(grid)
+      row <- riemdp:::moment_rows(matrix(c(rep(0, d - 1), column), 1), sqrt(1.1), grid)
+      expect_equal(row[d] / grid$inside * sqrt(1.1), column, tolerance = 1e-13)
+      expect_true(column <= sqrt(0.1) && column > sqrt(0.1) - 2^(1 - bits))
+    }
+  }
+  # rows that round to one point have no variance left: the bound says so
+  for (neighbours in c("replace", "add_remove")) {
+    tight <- cbind(1e-4 * rnorm(5000), 2e-4 * rnorm(5000))
+    s <- dp_pga(tight, euclidean(2), epsilon = 1e4, center = c(0, 0), radius = 1, neighbours = neighbours, from = "center")
+    expect_gte(confint(s)[2], acos(min(1, across(s)[2])))
+  }
+  facts <- r$components
+  plain <- riemdp:::angle_noise(facts, 0.95, 0)
+  expect_equal(riemdp:::angle_noise(facts, 0.95, 0.01) - plain, 0.01 * (facts$offset$length * facts$bound)^2 / 1.1, tolerance = 0.02)
+  exact <- facts
+  exact$rounding <- 0
+  w <- riemdp:::angle_noise(exact, 0.95, 0)
+  expect_equal(plain - w, 2 * facts$rounding * sqrt(facts$eigenvalues[1] + w) + facts$rounding^2, tolerance = 1e-8)
+  expect_equal(facts$rounding, sqrt(1.1) * sqrt(3) / (2 * (2^9 - sqrt(3) / 2 - 1)), tolerance = 1e-8)
 })

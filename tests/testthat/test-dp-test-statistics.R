@@ -472,3 +472,37 @@ test_that("tests of a private number of records say neither it nor groups' sizes
                        neighbours = "add_remove", draws = 99, runs = 2)
   expect_identical(plan$n, 30)
 })
+
+test_that("no number of records, nor of units, is told by a refusal or a word", {
+  df <- data.frame(y1 = c(0.1, 0.2, 0.05), y2 = c(0.1, 0, -0.1), y3 = 1, g = c("a", "b", "a"), u = 1:3)
+  test <- function(formula, data, ...) dp_test(formula, sphere(2), epsilon = 1, data = data, x_range = list(g = c("a", "b")), center = c(0, 0, 1),
+                                               radius = 0.7, invalid = "center", neighbours = "add_remove", draws = 99, ...)
+  for (k in 0:3) {
+    one <- test(cbind(y1, y2, y3) ~ g, df[seq_len(k), ], unit = "u")
+    expect_s3_class(one, "riemdp_test")
+    expect_s3_class(test(mf_project(sphere(2), cbind(y1, y2, y3)) ~ g, df[seq_len(k), ]), "riemdp_test")
+  }
+  nobody <- df
+  nobody$u <- NA
+  expect_s3_class(test(cbind(y1, y2, y3) ~ g, nobody, unit = "u"), "riemdp_test")
+  # one record and more have the same words, whether a single value is a record's or a constant
+  said <- lapply(1:3, function(n) {
+    y <- cbind(0.1, seq_len(n) / 10, 1)
+    z <- as.double(seq_len(n))
+    k <- 2
+    r <- dp_test(y ~ I(z * k), sphere(2), epsilon = 1, x_range = stats::setNames(list(c(0, 20)), "I(z * k)"), center = c(0, 0, 1), radius = 0.7,
+                 invalid = "center", neighbours = "add_remove", draws = 99)
+    r$guarantee$assumptions
+  })
+  expect_identical(said[[1]], said[[2]])
+  expect_identical(said[[3]], said[[2]])
+})
+
+test_that("projections are those of each record, for as many records as the array has dimensions", {
+  for (n in 1:4) {
+    y <- matrix(seq_len(3 * n) / 7, n)
+    expect_equal(unclass(as.matrix(riemdp:::project_records(sphere(2), y))), y / sqrt(rowSums(y^2)), ignore_attr = TRUE)
+    S <- array(diag(2), c(2, 2, n)) * rep(seq_len(n), each = 4)
+    expect_equal(as.array(riemdp:::project_records(spd(2), S)), S, ignore_attr = TRUE)
+  }
+})
