@@ -35,7 +35,7 @@ linear_terms <- function(formula, names = NULL, points = FALSE) {
 
 # no variable of the records is a basis's public number as well
 check_basis_constants <- function(spec, more = NULL) {
-  of_records <- c(unlist(lapply(c(spec$responses, spec$predictors, unname(spec$counts)), all.vars)), more)
+  of_records <- c(unlist(lapply(c(spec$responses, spec$predictors), all.vars)), more)
   for (name in intersect(names(basis_constants(spec)), of_records)) refuse_constant(name)
 }
 
@@ -82,7 +82,6 @@ with_counts <- function(spec, weights, subset, columns, env, chunked = FALSE) {
   }
   spec$counts <- given
   spec$weighted_by <- if (!is.null(weights)) paste(deparse(given$weights, 500L), collapse = " ")
-  check_basis_constants(spec)
   spec
 }
 

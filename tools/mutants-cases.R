@@ -806,7 +806,6 @@ mutant("basis-unclipped", "R/basis.R", "  v <- pmin(range[2], pmax(range[1], v[g
 mutant("basis-infinite-kept", "R/basis.R", "  good <- is.finite(v)\n", "  good <- !is.na(v)\n", "an infinite value of a basis's variable is missing", "^basis$")
 mutant("basis-knots-of-records", "R/basis.R", "  for (name in intersect(names, columns)) refuse_constant(name)\n", "", "knots are no records", "^basis$")
 mutant("basis-knots-of-others", "R/linear-frame.R", "  for (name in intersect(names(basis_constants(spec)), of_records)) refuse_constant(name)\n", "", "knots are no variable of the call", "^basis$")
-mutant("basis-knots-of-counts", "R/linear-frame.R", "  check_basis_constants(spec)\n  spec\n", "  spec\n", "knots are no weights", "^basis$")
 mutant("basis-knots-of-all", "R/linear-frame.R", "  if (least) check_constant_sizes(spec, rows$n)\n", "", "knots are no vector with a number for each record", "^basis$")
 mutant("basis-knots-tell-n", "R/linear-frame.R", "  if (least) check_constant_sizes(spec, rows$n)\n", "  check_constant_sizes(spec, rows$n)\n", "no refusal tells a private number", "^basis$")
 mutant("basis-errors-told", "R/dp-lm-object.R", " || correlated_model(object)", "", "errors by a model for other columns aren't told", "^basis$")

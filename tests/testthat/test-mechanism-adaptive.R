@@ -458,7 +458,11 @@ test_that("with a private number of records prices add up, plans follow from the
   curved <- list(M = S, x = mf_exp(S, c(0, 0, 1), mf_from_coords(S, c(0, 0, 1), matrix(rnorm(2000, 0.1, 0.005), ncol = 2))), center = c(0, 0, 1), radius = 0.7)
   for (s in list(flat, curved)) for (delta in c(0, 1e-6)) {
     ask <- function(x, ...) dp_mean(x, s$M, 1, s$center, s$radius, delta = delta, mechanism = "adaptive", neighbours = "add_remove", ...)
-    r <- ask(s$x)
+    # a wide ball in about one release of a hundred: in none of four 1e-8
+    for (i in 1:4) {
+      r <- ask(s$x)
+      if (r$details$released_radius < s$radius / 4) break
+    }
     share <- r$details$shares
     g <- guarantee(r)
     expect_identical(g[c("epsilon", "delta", "adjacency")], list(epsilon = 1, delta = delta, adjacency = "add-remove"))
