@@ -167,7 +167,7 @@ predict.riemdp_lm <- function(object, newdata, interval = c("none", "noise", "po
 
 new_design <- function(object, newdata, clip, warn = FALSE) {
   if (!is.data.frame(newdata)) abort_riemdp("argument", "`newdata` must be a data frame with the predictors.")
-  if (!clip && !all(vapply(object$spec$bases, is.null, NA))) {
+  if (!clip && any(are_bases(object$spec$bases))) {
     abort_riemdp("unsupported", paste("bs(), ns() and poly() aren't extended beyond the public range: outside =",
                                       "\"move\" moves values to its end, as in the fit."))
   }
@@ -216,7 +216,7 @@ count_words <- function(object) {
 # the public numbers of terms with several columns
 basis_words <- function(object) {
   out <- character()
-  for (i in which(!vapply(object$spec$bases, is.null, NA))) {
+  for (i in which(are_bases(object$spec$bases))) {
     b <- object$bounds$x[[i]]
     basis <- b$basis
     at <- basis$ends[1] + basis$knots * (basis$ends[2] - basis$ends[1])
@@ -300,7 +300,7 @@ scaled_covariance <- function(object) {
 # the model of errors is for columns that aren't correlated, as those of bases are
 correlated_model <- function(object) {
   object$method %in% c("huber", "recentred") && is.null(object$details$rule$simplex) &&
-    !all(vapply(object$spec$bases, is.null, NA))
+    any(are_bases(object$spec$bases))
 }
 
 # the same of coefficients whose features were mapped

@@ -221,7 +221,7 @@ draw_extended <- function(records, plan, ask) {
   n <- ask_after(ask$parts, list(size = size))$n
   unit <- moment_value(1, 1, sqrt(1 + EXTENDED), ask$parts$grid)
   apart <- mean_apart(noisy * unit, n, plan$noise$sd * unit, column)
-  p <- variance_point(M, ask, shortened_to(apart$mean * length, ask$ball$radius * (1 - 1e-12)))
+  p <- variance_point(M, ask, drop(shorten_rows(t(apart$mean * length), ask$ball$radius * (1 - 1e-12))))
   carried <- carry_to(M, ask$center, p)
   moment <- carried %*% apart$covariance %*% t(carried) * n / unit
   e <- eigen((moment + t(moment)) / 2, symmetric = TRUE)
@@ -229,8 +229,6 @@ draw_extended <- function(records, plan, ask) {
                 values = e$values)
   list(point = p, length = length, size = size, drawn = drawn, offset = apart$offset)
 }
-
-shortened_to <- function(a, most) a * min(1, most / max(sqrt(sum(a^2)), .Machine$double.xmin))
 
 # the mean's part of it
 pga_mean <- function(ask) if (is.na(ask$n)) sized_mean_estimator else mean_estimator

@@ -16,7 +16,7 @@ linear_terms <- function(formula, names = NULL, points = FALSE) {
   of_records <- if (is.list(names)) names(names) else names
   env <- environment(formula) %||% globalenv()
   bases <- lapply(predictors, function(v) if (!points) basis_term(v, of_records, env))
-  for (i in which(!vapply(bases, is.null, NA))) predictors[[i]] <- bases[[i]]$x
+  for (i in which(are_bases(bases))) predictors[[i]] <- bases[[i]]$x
   lapply(predictors, check_rowwise)
   factors <- attr(tt, "factors")
   if (length(factors) == 0) factors <- matrix(0, length(variables), 0)
@@ -29,13 +29,16 @@ linear_terms <- function(formula, names = NULL, points = FALSE) {
   }
   spec <- list(formula = strip_environment(stats::formula(tt)), responses = responses, predictors = predictors,
                bases = bases, ranged = ranged_names(predictors, bases), parts = parts, labels = attr(tt, "term.labels"))
-  check_basis_constants(spec, if (points) all.vars(formula[[2]]))
+  check_basis_constants(spec)
   spec
 }
 
+# which terms are of several columns
+are_bases <- function(bases) !vapply(bases, is.null, NA)
+
 # no variable of the records is a basis's public number as well
-check_basis_constants <- function(spec, more = NULL) {
-  of_records <- c(unlist(lapply(c(spec$responses, spec$predictors), all.vars)), more)
+check_basis_constants <- function(spec) {
+  of_records <- unlist(lapply(c(spec$responses, spec$predictors), all.vars))
   for (name in intersect(names(basis_constants(spec)), of_records)) refuse_constant(name)
 }
 
@@ -123,7 +126,7 @@ counted_shares <- function(shares, counts, n) {
 # whose range bounds a predictor: its own, or the one's of which a basis is made
 ranged_names <- function(predictors, bases) {
   out <- names(predictors)
-  of <- !vapply(bases, is.null, NA)
+  of <- are_bases(bases)
   out[of] <- vapply(predictors[of], function(v) paste(deparse(v, 500L), collapse = " "), "")
   out
 }
@@ -331,7 +334,7 @@ linear_columns <- function(spec, bounds) {
 # B-splines of the first bs() that stands by itself are whole: the first of them is 1 less the others, in the
 # intercept's place.
 linear_simplex <- function(spec, columns, bounds) {
-  if (all(vapply(spec$bases, is.null, NA))) return(NULL)
+  if (!any(are_bases(spec$bases))) return(NULL)
   p <- length(columns) + 1
   block <- seq_len(p)
   map <- diag(p)
