@@ -80,7 +80,7 @@
 #' as no bound of rounding errors is proven. `"wrapped_staircase"` is on a lattice only, up to \eqn{\epsilon = 12}.
 #' `"kng"`, `"laplace_truncated"` and `"staircase_truncated"` draw a point of a lattice in the ball (even in
 #' coordinates, not in volume) with exactly the weight computed for it: on every manifold of the package, Stiefel
-#' manifolds and the Bures-Wasserstein metric too, in at most 20 dimensions, up to radius 15 on hyperbolic space
+#' manifolds and the Bures-Wasserstein metric too, in at most 128 dimensions, up to radius 15 on hyperbolic space
 #' (section 9 of `proofs/kng.md`), with doubles where that would take over `max_trials` trials (`"kng"`, `kendall(10)`,
 #' n = 30, \eqn{\epsilon = 0.1}). `"tangent"` has a mean of numbers as its target. `"adaptive"` chooses its ball by
 #' integer arithmetic; its means are `"wrapped"` then (not in constant time). `options = list(law = , k = )` of

@@ -138,7 +138,7 @@ median_ask <- function(M, n, epsilon, center, radius, smooth) {
 # there is no median.
 median_steps <- function(M, ball) {
   steps <- mean_steps(M, ball, 1)
-  why <- lattice_law_why(M, ball)
+  why <- lattice_law_why(M, ball, MEDIAN_DIMENSIONS)
   if (!is.null(why)) steps$why <- paste("a private median", why)
   steps
 }

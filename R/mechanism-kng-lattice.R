@@ -16,14 +16,15 @@ kng_lattice_kept <- function(M, ball, scale, less, name) {
   d <- mf_facts(M)$dimension
   r <- ball$radius
   far <- r * sqrt(max(0, -ball$k_min))
-  slope <- kng_contract(ball) * if (name == "kng") cot_factor(2 * r * sqrt(max(ball$k_max, 0))) else 1
+  contract <- kng_contract(ball)
+  bend <- if (name == "kng") 1 - cot_factor(2 * r * sqrt(max(ball$k_max, 0))) else 0
   steep <- if (name == "kng") coth_factor(far) else 1
-  remember(paste("kept on a lattice", name, d, r, scale, less, slope, steep, far), function() {
+  remember(paste("kept on a lattice", name, d, r, scale, less, contract, bend, steep, far), function() {
     u <- 2 * r * exp(seq(log(1e-3 * min(1, scale / r)), 0, length.out = 4000))
     cap <- if (d == 1) 1 / 2 else stats::pbeta(1 - (u / (2 * r))^2, (d - 1) / 2, 1 / 2) / 2
     log_kept <- log_sphere_area(d) + d * log(u) + log(cap) - steep * u / scale
     mass <- log_sum(log_kept[is.finite(log_kept)]) + log(log(u[2] / u[1])) - (d - 1) * log(sinhc_r(far))
-    min(1, exp(mass - .Call(riemdp_kng_proposed, d, r, slope / scale, less / scale)))
+    min(1, exp(mass - .Call(riemdp_kng_proposed, d, r, contract, bend, 1 / scale, less)))
   })
 }
 
@@ -152,7 +153,7 @@ mechanism_staircase_truncated <- list(
   unsupported = function(M, ask) {
     paste("mechanism = \"staircase_truncated\"", if (!is.null(ask$sigma))
       "has steps as wide as the sensitivity: give `epsilon`." else
-        "is drawn on a lattice only, in at most 20 dimensions.")
+        "is drawn on a lattice only, in at most 128 dimensions.")
   },
   error = function(M, plan, ask) {
     kng_expected_error(M, ask, plan$scale, "staircase_truncated", truncated_staircase(plan))
@@ -230,9 +231,9 @@ around_waste <- function(d, wide, steep) {
 # about the share of trials that succeed: public numbers, no promise
 around_kept <- function(d, scale, wide) {
   R <- wide$ball$radius
-  less <- 2 * wide$steps$slope / scale
+  less <- 2 * wide$steps$slope
   key <- paste(c("mass proposed", format(c(d, R, scale, less), digits = 17)), collapse = " ")
-  proposed <- remember(key, function() .Call(riemdp_kng_proposed, d, R, 1 / scale, less))
+  proposed <- remember(key, function() .Call(riemdp_kng_proposed, d, R, 1, 0, 1 / scale, less))
   min(1, exp(log_sphere_area(d) + lgamma(d) + d * log(scale) - (d - 1) * log(sinhc_r(R)) - proposed))
 }
 

@@ -7,17 +7,18 @@
 LATTICE_WEIGHTS <- 2^-40
 LATTICE_ASSUMES <- "IEEE 754 double precision; hypot, log, tan, exp2 to 32 units in the last place"
 
-# in no more dimensions than nearly all trials fail from on
-LATTICE_LAW_DIMENSIONS <- 20
+# as many as the sampler's numbers have room for, and of medians as many as its bounds are of use in
+LATTICE_LAW_DIMENSIONS <- 128
+MEDIAN_DIMENSIONS <- 20
 
 kng_on_lattice <- function(M) {
   !of_user(M) && mf_facts(M)$dimension <= LATTICE_LAW_DIMENSIONS
 }
 
 # Why there is no law on that lattice in the ball, a sentence's end of public facts after a subject, or NULL
-lattice_law_why <- function(M, ball) {
-  if (mf_facts(M)$dimension > LATTICE_LAW_DIMENSIONS) {
-    return("needs at most 20 dimensions: beyond, nearly all trials of the sampler would fail")
+lattice_law_why <- function(M, ball, most = LATTICE_LAW_DIMENSIONS) {
+  if (mf_facts(M)$dimension > most) {
+    return(sprintf("needs at most %d dimensions: beyond, nearly all trials of the sampler would fail", most))
   }
   unlist(lapply(part_leaves(M), function(leaf) lattice_part_why(leaf$M, ball$radius / sqrt(leaf$weight))))[1]
 }

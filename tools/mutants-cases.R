@@ -120,12 +120,12 @@ mutant("median-near-far", "src/mechanism/mechanism_median.c", "r->far[near] <= f
 mutant("median-exponent", "src/mechanism/mechanism_median.c", "k->rate = 1 / (k->scale * LOG_2)", "k->rate = 1 / (1.03 * k->scale * LOG_2)", "draws have the law of the sum's length",
        "dp-median")
 mutant("median-weights-unpaid", "R/dp-median.R", "(ask$epsilon - LATTICE_WEIGHTS)", "ask$epsilon", "what weights are off by is paid for", "dp-median")
-mutant("median-not-carried", "src/mechanism/mechanism_median.c", "(bent > 0 ? sin(bent) / bent : 1)", "1", "points of a sphere are nearer than their coordinates", "dp-median", endless = TRUE)
+mutant("median-not-carried", "src/mechanism/mechanism_median.c", "(edge > 0 ? sin(edge) / edge : 1)", "1", "points of a sphere are nearer than their coordinates", "dp-median", endless = TRUE)
 mutant("median-outside", "src/mechanism/mechanism_median.c", ".radius = steps_edge(k->steps)", ".radius = 1.02 * k->radius", "draws lie in the ball", "dp-median")
 mutant("median-step-fine", "R/dp-median.R", "max(64 * lattice_law_step(ask$ball), 16 * ask$steps$gradient)", "0", "the law is wider than the lattice's steps", "dp-median", endless = TRUE)
 mutant("median-rounding-far", "R/dp-median.R", "16 * ask$steps$gradient)", "0)", "what logarithms are off by is smoothed away", "dp-median")
 mutant("grid-shares-whole", "src/mechanism/sampler_grid.c", "own = k == c ? s : own;", "own = *all;", "shares of a point add up to 1", "dp-median")
-mutant("grid-width-lost", "src/mechanism/sampler_grid.c", "        big_multiply_small(&num, g->size[c]);\n", "", "wide bins are as wide as they are", "dp-median")
+mutant("grid-width-lost", "src/mechanism/sampler_grid.c", "        big_multiply_small(&num, g->factor[c]);\n", "", "wide bins are as wide as they are", "dp-median")
 mutant("kng-lattice-less", "src/mechanism/mechanism_kng_lattice.c", "k->less = 2 * k->off + kng_length_at(k, a);", "k->less = -0.01 * k->radius;", "what the base and rounding are off by is taken off bounds", "kng-lattice")
 mutant("chord-scale", "src/mechanism/mechanism_chord.c", "rng_gamma(rng, (double)d) * law->sigma / law->least", "rng_gamma(rng, (double)d) * 0.97 * law->sigma / law->least", "the chordal law's scale", "mechanism-chordal")
 mutant("chord-kept", "src/mechanism/mechanism_chord.c", "log_volume + (law->least * rho - distance) / law->sigma", "(law->least * rho - distance) / law->sigma", "the volume of coordinates", "mechanism-chordal")
@@ -150,6 +150,10 @@ mutant("kng-lattice-bend", "src/mechanism/mechanism_kng_lattice.c", "1 - (1 - kn
 mutant("kng-lattice-near", "src/mechanism/mechanism_kng_lattice.c", "far + k->off + rho", "far + k->off", "records are farther from the end of a way", "kng-lattice")
 mutant("kng-lattice-far", "src/mechanism/mechanism_kng_lattice.c", "far + k->off + rho", "k->off + rho", "records are not at the base", "kng-lattice")
 mutant("kng-lattice-flat", "src/mechanism/mechanism_kng_lattice.c", "(bent ? least_bend(k, far, to) : 1) * (1 - 1e-9)", "(bent ? least_bend(k, far, to) : 1) * 1.03", "slopes are no steeper than distances", "kng-lattice")
+mutant("grid-apart-from-centre", "src/mechanism/mechanism_median.c", "fmin(k->radius, k->middle + u)", "fmin(k->radius, u)", "points near the ball's edge are as far apart as curvature says there", "kng-lattice")
+mutant("grid-power-of-two", "src/mechanism/sampler_grid.c", "(TABLE_BITS + g->twos[c])", "(TABLE_BITS + g->twos[c] - (g->twos[c] > 40))", "a part's width enters the chance whole", "kng-lattice")
+mutant("grid-table-ends", "src/mechanism/sampler_grid.h", "GRID_BINS = 512", "GRID_BINS = 256", "tables of coordinates reach as far as many dimensions need", "kng-lattice")
+mutant("grid-floor-of-numbers", "src/mechanism/sampler_grid.c", "0.5 * d * (log(d) - 1)", "0 * d", "parts are weighed in many dimensions", "kng-lattice")
 mutant("kng-lattice-proposed", "src/mechanism/sampler_grid.c", "log(2 * (double)g->sums[GRID_BINS - 1])", "log(0.5 * (double)g->sums[GRID_BINS - 1])", "about as many trials as planned", "kng-lattice")
 mutant("kng-lattice-elsewhere", "src/estimate/mean_steps.c", "records->squares(records, a)", "0", "records in chunks are not at the base", "(kng-lattice|chunk-mean)")
 mutant("kng-lattice-half", "R/mechanism-kng-lattice.R", "law <- pure_scale(ask, bounds$total, 2)", "law <- pure_scale(ask, bounds$total, 1)", "the normaliser has its half", "kng-lattice")
@@ -186,7 +190,7 @@ mutant("median-sphere-near", "src/mechanism/mechanism_median.c", "/ (1 + bend))"
 mutant("median-sphere-not-concave", "src/mechanism/mechanism_median.c", "if (r->bent == 0 && a + b > *low + *high)", "if (a + b > *low + *high)", "chords are for concave bounds",
        "dp-median", equivalent = "where the bound on spheres is not concave it lies so little above its chords that cells are too narrow to show it; the proof asks for it")
 mutant("median-too-wide", "R/mechanism-kng.R", "radius > 300)", "radius > 3000)", "balls that doubles can't hold are refused", "dp-median")
-mutant("median-all-dimensions", "R/mechanism-kng.R", "LATTICE_LAW_DIMENSIONS <- 20", "LATTICE_LAW_DIMENSIONS <- 40", "more dimensions than are served are refused before anything is spent", "dp-median")
+mutant("median-all-dimensions", "R/mechanism-kng.R", "MEDIAN_DIMENSIONS <- 20", "MEDIAN_DIMENSIONS <- 40", "more dimensions than are served are refused before anything is spent", "dp-median")
 
 # ---- lower bounds --------------------------------------------------------------------------------------------------------------------------------
 

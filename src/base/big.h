@@ -1,11 +1,11 @@
-/* Natural numbers of up to 2048 bits, digits of 32 bits, lowest first, for lattice mode: no floating-point number in
+/* Natural numbers of up to 4096 bits, digits of 32 bits, lowest first, for lattice mode: no floating-point number in
  * here (tests/testthat/test-sampler-lattice.R). */
 #ifndef RIEMDP_BIG_H
 #define RIEMDP_BIG_H
 
 #include <stdint.h>
 
-enum { LIMBS = 64 };
+enum { LIMBS = 128 };
 
 struct big {
     int n; /* digits in use; the highest isn't zero */

@@ -205,7 +205,7 @@ struct median {
     double off, radius, curvature, smooth, scale, shell, first, across, *steps_room;
     int64_t *total, *at; /* room: 2 span, dim */
     /* made by median_make */
-    double less, contract, reach, span, rate;
+    double less, middle, reach, span, rate; /* middle: how far from the centre the base is */
     double edge[MEDIAN_CELLS + 1], reached[MEDIAN_CELLS], low[MEDIAN_CELLS], lean[MEDIAN_CELLS];
     double *far, *room, *v;
     struct grid grid;
@@ -227,9 +227,14 @@ double median_sum(const struct median *k, const double *a);
 /* the laws of kng_law (mechanism_kng_lattice.c): F, and lower bounds of it by cells of the distance from the base at coordinates a */
 double kng_length_at(const struct median *k, const double *a);
 void kng_look_around(struct median *k, const double *a);
-/* A lattice law's trials by public numbers: log of the mass that is proposed, in units of the lattice's cells, where weights are at most
- * exp(-max(0, slope u - less)) at distance u from the base, that at the ball's edge. work: grid_work() */
-double kng_proposed(size_t d, double radius, double slope, double less, double *work);
+/* A lattice law's weights at most, by public numbers: exp(-slope max(0, F - less)), F the integral of 1 - bend ((radius + s)/(2 radius))^2
+ * over distances s from the base, which are at least `contract` times those of coordinates; bend is what half a squared distance may bend
+ * less than in flat space */
+struct public_law {
+    double radius, contract, bend, slope, less;
+};
+/* log of the mass that is proposed for it from a base at the ball's edge, in units of the lattice's cells. work: grid_work() */
+double kng_proposed(size_t d, double radius, const struct public_law *law, double *work);
 /* A point of the ball around `centre` near the records' median: no promise. work: median_find_work() */
 size_t median_find_work(manifold_t m, size_t n);
 void median_find(manifold_t m, const double *x, size_t n, const double *centre, double radius, double *p, double *work);

@@ -36,22 +36,20 @@ void kng_look_around(struct median *k, const double *a)
     k->less = 2 * k->off + kng_length_at(k, a);
 }
 
-struct public_law {
-    double slope, less;
-};
-
+/* the integral of what least_bend() has where records are as far from the base as their mean can be */
 static double log_public(const void *data, double u)
 {
     const struct public_law *l = data;
-    return -fmax(0, l->slope * u - l->less);
+    double to = u * l->contract / l->radius, near = fmin(to, 1);
+    double length = to - l->bend * (near * (3 + near * (3 + near)) / 12 + to - near);
+    return -fmax(0, l->slope * (l->radius * length - l->less));
 }
 
-double kng_proposed(size_t d, double radius, double slope, double less, double *work)
+double kng_proposed(size_t d, double radius, const struct public_law *law, double *work)
 {
-    struct public_law law = {slope, less};
     double step = median_step(radius);
     int64_t base[GRID_DIM] = {(int64_t)nearbyint(radius / step)};
-    struct grid g = {.d = d, .radius = radius, .step = step, .base = base, .most = log_public, .data = &law};
+    struct grid g = {.d = d, .radius = radius, .step = step, .base = base, .most = log_public, .data = (void *)law};
     grid_make(&g, work);
     return grid_log_proposed(&g) + (double)d * log(step);
 }

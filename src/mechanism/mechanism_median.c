@@ -344,11 +344,18 @@ static double in_shells(const struct median *k, double length)
     return k->shell > 0 ? fmax(0, ceil((length - k->first) / k->shell)) * k->shell : length;
 }
 
-/* points are at least `contract` times as far apart as their coordinates at the centre */
+/* at least how far apart two points are whose coordinates at the centre are u apart, one of them the base: the exponential map of a ball
+ * brings points together most at its edge */
+static double apart(const struct median *k, double u)
+{
+    double edge = fmin(k->radius, k->middle + u) * sqrt(fmax(0, k->curvature));
+    return u * (edge > 0 ? sin(edge) / edge : 1) * (1 - 1e-9);
+}
+
 static double log_most(const void *data, double u)
 {
     const struct median *k = data;
-    return -in_shells(k, level(k, u * k->contract)) / k->scale;
+    return -in_shells(k, level(k, apart(k, u))) / k->scale;
 }
 
 static double length_at(const struct median *k, const double *a)
@@ -380,8 +387,6 @@ void median_make(struct median *k, double *a, double *work)
     k->far = k->v + k->steps->span;
     k->room = k->far + k->n;
     k->rate = 1 / (k->scale * LOG_2);
-    double bent = k->curvature > 0 ? sqrt(k->curvature) * k->radius : 0;
-    k->contract = (bent > 0 ? sin(bent) / bent : 1) * (1 - 1e-9);
     /* of what vectors are off by in the sum and in its bounds, what they are cut to, and eigenvalues (median.md, section 3) */
     k->less = n * (1e-9 * sqrt((double)k->steps->span) + 1e-11 + (k->smooth > 0 ? 6 * k->off / k->smooth : 0));
     if (!k->law)
@@ -390,6 +395,7 @@ void median_make(struct median *k, double *a, double *work)
         k->at[j] = (int64_t)nearbyint(a[j] / step);
         a[j] = (double)k->at[j] * step;
     }
+    k->middle = norm2(d, a) * (1 + 1e-9);
     k->reach = 2 * k->radius;
     if (k->law)
         kng_look_around(k, a);

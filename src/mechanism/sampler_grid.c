@@ -9,7 +9,7 @@
 
 #include "simd.h"
 
-enum { PER_SD = 32, TABLE_BITS = 20, SHARE_BITS = 50, NUMBER_BITS = 40, FIRST_BITS = 30, ROUNDS = 40 };
+enum { PER_SD = 32, TABLE_BITS = 20, SHARE_BITS = 50, NUMBER_BITS = 40, FIRST_BITS = 30, SIZE_BITS = 6, ROUNDS = 40 };
 
 /* more than rounding in this file can do to a log */
 static const double SLACK = 1e-6, LITTLE = 1e-40, LOG_2 = 0.6931471805599453;
@@ -68,16 +68,29 @@ static void make_shells(const struct grid *g, double low, double *edge, double *
         mass[j] /= sum;
 }
 
-/* widths of the parts, from a fraction of the radius within which next to nothing lies to one that fills the ball */
+/* s or a little more, a number of SIZE_BITS bits times a power of two: so powers of it stay short */
+static uint64_t short_size(double s, int *twos)
+{
+    int bits;
+    frexp(s, &bits);
+    *twos = bits > SIZE_BITS ? bits - SIZE_BITS : 0;
+    return (uint64_t)ceil(ldexp(s, -*twos));
+}
+
+/* widths of the parts, from a fraction of the radius within which next to nothing lies to one that fills the ball; in many dimensions a
+ * part's points lie in a thin shell */
 static void make_parts(struct grid *g, double low)
 {
     double narrow = fmax(1, floor(0.5 * low / (PER_SD * g->step * sqrt((double)g->d))));
     double wide = fmax(1, 1.5 * g->reach / (PER_SD * g->step * sqrt((double)g->d)));
-    double rate = fmax(1.3, exp(log(wide / narrow) / (GRID_PARTS - 2)));
+    double rate = fmax(fmin(1.3, exp(1 / sqrt((double)g->d))), exp(log(wide / narrow) / (GRID_PARTS - 2)));
     g->parts = 0;
     for (double s = narrow; g->parts < GRID_PARTS; s = fmax(s * rate, s + 1)) {
-        g->size[g->parts] = (uint64_t)ceil(s);
-        g->log_size[g->parts++] = -(double)g->d * log(ceil(s));
+        int twos;
+        g->factor[g->parts] = short_size(s, &twos);
+        g->twos[g->parts] = (size_t)twos;
+        s = (double)(g->size[g->parts] = g->factor[g->parts] << twos);
+        g->log_size[g->parts++] = -(double)g->d * log(s);
         if (s >= wide)
             break;
     }
@@ -114,9 +127,9 @@ RIEMDP_SIMD static void raise_numbers(size_t parts, const double *held, const do
 static void make_numbers(struct grid *g, const double *edge, const double *mass, double *held, double *number)
 {
     size_t parts = g->parts;
-    double d = (double)g->d, ratio[GRID_RADII], worse[GRID_RADII], sum = 0;
+    double d = (double)g->d, ratio[GRID_RADII], worse[GRID_RADII], sum = 0, top = 0.5 * d * (log(d) - 1); /* of a normal law's lengths */
     for (size_t j = 0; j < GRID_RADII; j++)
-        worse[j] = d * log(edge[j + 1] / (g->step * PER_SD));
+        worse[j] = d * log(edge[j + 1] / (g->step * PER_SD)) - top;
     for (size_t c = 0; c < parts; c++) {
         for (size_t j = 0; j < GRID_RADII; j++)
             held[c * GRID_RADII + j] = exp(log_part(g, c, edge[j + 1]) + worse[j]);
@@ -246,12 +259,12 @@ static int trial(struct grid *g, struct bits *bits, double *a)
     big_multiply_small(&den, g->most_of.m);
     big_multiply_small(&den, first);
     for (size_t j = 0; j < g->d; j++) {
-        big_multiply_small(&num, g->size[c]);
+        big_multiply_small(&num, g->factor[c]);
         big_multiply_small(&den, number[j]);
         chance -= log(ldexp((double)number[j], -TABLE_BITS));
     }
     g->clamped += chance > log(ldexp((double)first, -FIRST_BITS));
-    int64_t e = weight.e - g->most_of.e + TABLE_BITS * (int64_t)g->d + FIRST_BITS;
+    int64_t e = weight.e - g->most_of.e + (int64_t)(g->d * (TABLE_BITS + g->twos[c])) + FIRST_BITS;
     return bernoulli_dyadic(bits, &num, e, &den);
 }
 

@@ -8,10 +8,10 @@
 #include "sampler_discrete.h"
 
 enum {
-    GRID_BINS = 192, /* to one side, 32 to a standard deviation */
+    GRID_BINS = 512, /* to one side, 32 to a standard deviation */
     GRID_PARTS = 192,
     GRID_RADII = 640,
-    GRID_DIM = 20
+    GRID_DIM = 128
 };
 
 struct grid {
@@ -29,6 +29,8 @@ struct grid {
     double reach; /* no point is farther from the base */
     size_t parts;
     uint64_t size[GRID_PARTS], number[GRID_PARTS], total; /* bins are `size` steps wide; with which numbers parts are proposed */
+    uint64_t factor[GRID_PARTS];                          /* size = factor times a power of two */
+    size_t twos[GRID_PARTS];                              /* that power's logarithm */
     uint64_t table[GRID_BINS], sums[GRID_BINS];           /* of a bin, and up to it */
     double above;                                         /* log of how much a weight can be of its proposal */
     struct dyadic most_of;                                /* that, or more */

@@ -134,6 +134,73 @@ test_that("draws agree with weighted uniform points in more dimensions", {
   }
 })
 
+test_that("draws in many dimensions: lengths by the gamma law, directions even, off the centre by other proposals", {
+  n <- if (quick()) 800 else 1500
+  # next to nothing of the law lies beyond the ball
+  shape <- function(d, sigma, a, m) {
+    away <- sweep(a, 2, m)
+    rho <- sqrt(rowSums(away^2))
+    expect_lt(abs(mean(rho) / sigma - d) / sqrt(d / n), 5)
+    expect_lt(abs(mean(rho^2) / sigma^2 / (d * (d + 1)) - 1) / sqrt((4 * d + 6) / (d * (d + 1)) / n), 5)
+    along <- away / rho
+    for (j in c(1, d)) {
+      expect_lt(abs(mean(along[, j])) * sqrt(n * d), 5)
+      expect_lt(abs(mean(along[, j]^2) * d - 1) / sqrt(2 * (d - 1) / (d + 2) / n), 5)
+    }
+  }
+  for (case in list(list(euclidean(50), 0.4), list(euclidean(128), 0.2), list(sphere(60), 0), list(kendall(20), 0))) {
+    M <- case[[1]]
+    o <- center_of(M)
+    d <- mf_facts(M)$dimension
+    m <- case[[2]] * c(1, numeric(d - 1))
+    at <- mf_exp(M, o, mf_from_coords(M, o, m * 0.3))
+    x <- mf_exp(M, o, mf_from_coords(M, o, rbind(m, m, m) * 0.3))
+    sigma <- 0.1 / d
+    for (law in LAWS) {
+      out <- law_draws(M, x, o, 0.3, law, sigma, n)
+      expect_identical(out$clamped, 0)
+      # the width of bins costs exp(d/64)
+      expect_gt(n / out$trials, 0.25 * exp(-d / 64))
+      shape(d, sigma, mf_coords(M, o, mf_log(M, o, out$draws)), m * 0.3)
+    }
+  }
+  # on a curved space off the centre, with Laplace's law in coordinates to weigh against
+  M <- sphere(40)
+  o <- center_of(M)
+  m <- 0.2 * c(1, numeric(39))
+  x <- mf_exp(M, o, mf_from_coords(M, o, rbind(m, m)))
+  sigma <- 0.05 / 40
+  b <- with_simulation(3, {
+    u <- matrix(stats::rnorm(20 * n * 40), ncol = 40)
+    u / sqrt(rowSums(u^2)) * stats::rgamma(20 * n, 40, 1 / sigma)
+  })
+  away <- sweep(b, 2, m, `+`)
+  far <- mf_dist(M, mf_exp(M, o, mf_from_coords(M, o, away)), mf_exp(M, o, mf_from_coords(M, o, m)))
+  w <- exp((sqrt(rowSums(b^2)) - far) / sigma)
+  w <- w / sum(w)
+  for (law in LAWS) {
+    a <- mf_coords(M, o, mf_log(M, o, law_draws(M, x, o, 0.3, law, sigma, n)$draws))
+    for (f in list(function(a) sqrt(rowSums(sweep(a, 2, m)^2)), function(a) a[, 1], function(a) rowSums(a^2))) {
+      got <- f(a)
+      told <- f(away)
+      error <- sqrt(stats::var(got) / n + sum(w^2 * (told - sum(w * told))^2))
+      expect_lt(abs(mean(got) - sum(w * told)) / error, 5, label = law)
+    }
+  }
+})
+
+test_that("the default is a lattice on shapes of fifty landmarks, and says so", {
+  M <- kendall(50)
+  for (law in LAWS) {
+    r <- dp_mean(callosa, M, 20, callosa[, , 1], 0.1, mechanism = law)
+    expect_identical(guarantee(r)$numerics, "lattice")
+    expect_gte(r$scale, 2 * r$sensitivity / 20)
+    expect_lt(mf_dist(M, r$value, callosa[, , 1]), 0.1 * (1 + 1e-9))
+  }
+  expect_error(dp_mean(matrix(0, 3, 129), euclidean(129), 1, numeric(129), 1, mechanism = "kng", numerics = "lattice"), "no lattice mode",
+               class = "riemdp_error_unsupported")
+})
+
 # spaces with radii near the largest that are served
 wide <- list(list(euclidean(1), 1), list(euclidean(20), 1), list(sphere(1), 0.7), list(sphere(2), 0.78), list(sphere(10), 0.78), list(hyperbolic(2), 8),
              list(hyperbolic(4), 3), list(spd(2), 3), list(spd(3), 2), list(spd(3, "logeuclidean"), 2), list(spd(2, "bures"), 0.29),
@@ -167,7 +234,8 @@ test_that("lower bounds hold at random points, for any records, and are of use",
   o <- center_of(M)
   f <- with_simulation(1, .Call(riemdp:::riemdp_lattice_law_bounds_nonprivate, M, o, o, law_numbers(M, o, 0.78, 1), "kng", 0, 300, TRUE))
   f <- f[is.finite(f[, 1]) & f[, 3] > 0.2, ]
-  on_the_way <- vapply(f[, 3] * sin(0.78) / 0.78, function(rho) stats::integrate(function(s) s / tan(s), 0, rho)$value, 0)
+  # coordinates that far apart from the centre
+  on_the_way <- vapply(sin(pmin(f[, 3], 0.78)) * pmax(1, f[, 3] / 0.78), function(rho) stats::integrate(function(s) s / tan(s), 0, rho)$value, 0)
   expect_lt(max(f[, 2] / on_the_way), 1 + 1e-6)
   expect_gt(min(f[, 2] / on_the_way), 0.97)
 })
