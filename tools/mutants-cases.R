@@ -1456,3 +1456,27 @@ mutant("product-heat-slack", "R/heat-kernel.R", "outwards(2 * expm1(sum / 2 * (1
 mutant("product-heat-kept", "R/heat-kernel.R", "  min(vapply(space$parts, function(part) heat_kept", "  max(vapply(space$parts, function(part) heat_kept", "the part that is kept least decides", "mechanism-product")
 mutant("product-heat-within", "R/heat-kernel.R", "within = sum(vapply(parts, `[[`, 0, \"within\"))", "within = 0", "errors of frames in their own metric", "mechanism-product")
 mutant("product-kept-parts", "R/noise-error.R", "return(min(vapply(part_leaves(M), function(leaf) radial_acceptance", "return(max(vapply(part_leaves(M), function(leaf) radial_acceptance", "the part that is kept least decides", "mechanism-product")
+
+# ---- smooth curves -----------------------------------------------------------------------------------------------------------------------------------
+
+mutant("spline-moves-once", "R/dp-spline.R", "if (is.na(ask$n)) 1 else 2\nspline_numbers", "1\nspline_numbers", "a replaced record leaves one place and enters another", "^dp-spline$")
+mutant("spline-clip", "R/dp-spline.R", "pmin(1, size / q$radius) / size", "size / q$radius / size", "logarithms are shortened to the radius", "^dp-spline$")
+mutant("spline-round", "R/dp-spline.R", "  trunc(rbind(moment, gram)", "  round(1.0000001 * rbind(moment, gram)", "whole numbers are rounded towards 0", "^dp-spline$")
+mutant("spline-missing", "R/dp-spline.R", "  s[, !found$there] <- 0\n", "", "a record that is broken counts nothing", "^dp-spline$")
+mutant("spline-simplex", "R/spline.R", "  first <- 1\n  for", "  first <- 2\n  for", "B-splines add up to 1", "^dp-spline$")
+mutant("spline-simplex-sum", "R/spline.R", "  s <- s * rep(SIMPLEX_EDGE / pmax(1, total), each = nrow(s))\n  s[, !is.finite(total)]",
+       "  s[1, ] <- 1\n  s[, !is.finite(total)]", "no intercept beside the basis", "^dp-spline$")
+mutant("spline-shares", "R/dp-spline.R", "parts <- c(moment = share, gram = 1 - share)", "parts <- c(moment = 1, gram = 1 - share)", "both kinds of sums share epsilon", "^(dp-spline|private-release)$")
+mutant("spline-normal-move", "R/dp-spline.R", "max(4, if (w > 0.5) 2 + 2 * w + 1 / (2 * w))", "4", "products count in the normal noise's sensitivity", "^dp-spline$")
+mutant("spline-normal-alone", "R/dp-spline.R", "sqrt(if (is.na(ask$n)) 1 + w else", "sqrt(if (is.na(ask$n)) 1 else", "a record that is there or not has products too", "^dp-spline$")
+mutant("spline-unit-loose", "R/dp-spline.R", "c(spline_count(ask$basis) * sqrt(ask$d), nrow(ask$pairs))", "c(0, 0)", "units' sums are rounded as a whole", "^dp-spline$")
+mutant("spline-block-noise", "R/dp-spline.R", "nrow(steps), \"l2\", noise$ratio", "nrow(steps), \"laplace\", noise$ratio", "each B-spline's noise is even in all directions", "^dp-spline$")
+mutant("spline-block-scale", "R/dp-spline.R", "  noise <- noise_ratio(shift, epsilon)\n  z", "  noise <- noise_ratio(shift / 2, epsilon)\n  z", "the noise is for what a record moves", "^(dp-spline|private-release)$")
+mutant("spline-reference", "R/spline.R", "matrix(reference$velocity %||% rep(0, d))", "matrix(rep(0, d))", "logarithms are taken along the geodesic", "^dp-spline$")
+mutant("spline-reference-long", "R/spline.R", "* reach <= limit / 2))", "* reach <= 9 * limit))", "what is carried along the geodesic comes back the same way", "^dp-spline$")
+mutant("spline-outside", "R/dp-spline.R", "  if (!replace) check_inside(list(asked$formula[[2]], asked$formula[[3]]), data, env)\n", "", "under a private number of records variables are in the data", "^dp-spline$")
+mutant("spline-knots-of-records", "R/dp-spline.R", "  if (replace) check_constant_sizes(list(bases = list(asked$term)), records$n)\n", "", "a vector with a number for each record is no knots", "^dp-spline$")
+mutant("spline-gram-variance", "R/dp-spline.R", "gram = 2 * scales[2]^2, beside = scales[2]^2 / 2)", "gram = scales[2]^2, beside = scales[2]^2 / 2)", "the noise in products has the stated variance", "^dp-spline$")
+mutant("spline-long", "R/dp-spline.R", "  found$theta <- shorten_rows(found$theta, 1)\n  found\n", "  found$theta <- 9 * found$theta\n  found\n", "no coefficient is longer than the radius", "^dp-spline$")
+mutant("spline-band", "R/dp-spline-object.R", "BAND_MOST <- 0.2", "BAND_MOST <- 1e9", "no band where the model is off", "^dp-spline$")
+mutant("spline-adjacency", "R/dp-spline.R", "adjacency = if (private) \"add-remove\" else \"replace-one\")", "adjacency = \"replace-one\")", "the label says who is protected", "^dp-spline$")
