@@ -89,11 +89,11 @@ BAND_MOST <- 0.2
 # of a private number of records by what was released of it
 spline_told_error <- function(object) {
   if (!is.na(object$expected_error)) return(object$expected_error)
-  n <- max(1, sum(object$sums$gram))
+  n <- max(1, object$sums$count)
   ask <- list(n = n, d = ncol(object$value), basis = object$basis, pairs = spline_pairs(object$basis))
-  sd <- object$sums$sd / c(object$radius, 1, 1)
-  spline_error(list(variance = sd^2), ask, spline_nominal(object$basis, object$range), spline_penalty(object$basis)) *
-    object$radius
+  sd <- object$sums$sd / c(object$radius, 1, 1, 1)
+  nominal <- spline_nominal(object$basis, object$range, ask$pairs)
+  spline_error(list(variance = sd^2), ask, nominal, spline_penalty(object$basis)) * object$radius
 }
 
 #' @rdname dp_spline

@@ -6,11 +6,18 @@ SPLINE_PROOF <- "regression.md, 6"
 SPLINE_SAFE <- 1 - 1e-12
 # Of pure noise: which parts of epsilon the sums of logarithms may have. Of normal noise: by what products of B-splines
 # are multiplied. Where the number of records is private, plans are for `nominal`/epsilon of them.
-SPLINE_SHARES <- c(0.4, 0.5, 0.6, 0.7, 0.8)
+SPLINE_SHARES <- c(0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 SPLINE_WEIGHTS <- sqrt(c(0.5, 1, 2, 4))
 SPLINE_NOMINAL <- 1000
 # standard deviations, in units of the radius, of the change of slope that a curve may have over the whole range
 SPLINE_BENDS <- 10^seq(-1, 2.5, by = 0.25)
+
+# The predictors' density: which bends it may have, and by which part of themselves products may differ from those of
+# any; the model's of both for plans. Of more pairs of B-splines products are taken as they were released.
+GRAM_BENDS <- 10^seq(-1, 2, by = 0.75)
+GRAM_MISFITS <- c(0.003, 0.1)
+GRAM_NOMINAL <- c(bend = 3, misfit = 0.03)
+GRAM_MOST <- 400
 
 #' Private smooth curves on a manifold
 #'
@@ -174,7 +181,9 @@ spline_ask <- function(M, n, epsilon, center, radius, velocity, delta, basis, ra
     abort_riemdp("radius", sprintf("`radius` is %.4g, but must be below %.4g, the injectivity radius.", radius, limit))
   }
   d <- mf_facts(M)$dimension
-  if (spline_count(basis) * d > 1e5) abort_riemdp("unsupported", "so many knots in so many dimensions can't be had.")
+  if (d > 5000 || spline_count(basis) * d > 1e5) {
+    abort_riemdp("unsupported", "so many knots in so many dimensions can't be had.")
+  }
   list(manifold = M, n = n, epsilon = check_number(epsilon, "epsilon", positive = TRUE), delta = check_delta(delta),
        center = reference$center, radius = radius, velocity = velocity, reference = reference, d = d, basis = basis,
        range = range, pairs = spline_pairs(basis))
@@ -193,73 +202,118 @@ spline_bits <- function(n, wide) {
   bits
 }
 
-# by how many records' worth the sums move; and how many numbers they are
+# by how many records' worth the sums move; and how many numbers they are: logarithms, products, how many records count
 spline_moves <- function(ask) if (is.na(ask$n)) 1 else 2
-spline_numbers <- function(ask) spline_count(ask$basis) * ask$d + nrow(ask$pairs)
+spline_numbers <- function(ask) spline_count(ask$basis) * ask$d + nrow(ask$pairs) + 1
 
-# Noise of density exp(-|z|/scale) for each B-spline's sum of logarithms, two-sided geometric for each product's; a
-# share of epsilon for the former. Of units, sums are rounded as a whole.
+# Noise of density exp(-|z|/scale) for each B-spline's sum of logarithms, two-sided geometric for each product's and for
+# how many records count; a share of epsilon for the former. A replaced record that stops counting moves products by
+# half of what others do, so the count costs nothing. Of units, sums are rounded as a whole.
 spline_pure <- function(ask, share) {
   parts <- c(moment = share, gram = 1 - share) * outwards_down(ask$epsilon)
   moves <- spline_moves(ask)
   bits <- spline_bits(ask$n, moves / min(parts))
-  loose <- if (is.null(ask$unit)) c(0, 0) else c(spline_count(ask$basis) * sqrt(ask$d), nrow(ask$pairs))
-  shift <- ceiling(outwards(moves * 2^bits + loose))
+  loose <- if (is.null(ask$unit)) c(0, 0) else c(spline_count(ask$basis) * sqrt(ask$d), nrow(ask$pairs) + 1)
+  count <- if (moves == 2) 1 else 0.5
+  shift <- ceiling(outwards(c(moves, 1 + count) * 2^bits + loose))
   scales <- vapply(1:2, function(i) noise_ratio(shift[i], parts[[i]])$scale, 0)
   if (20 * scales[1] < sqrt(ask$d)) {
     abort_riemdp("unsupported", "so large an `epsilon` promises nothing, and its noise can't be drawn on a lattice.")
   }
   list(law = "l2", share = share, bits = bits, parts = parts, shift = shift, scale = scales,
-       variance = c(moment = (ask$d + 1) * scales[1]^2, gram = 2 * scales[2]^2, beside = scales[2]^2 / 2) / 4^bits,
-       weight = c(1, 2), guarantee = list(epsilon = ask$epsilon, delta = 0, reasons = NULL, sampler = "exact"))
+       variance = c(moment = (ask$d + 1) * scales[1]^2, gram = 2 * scales[2]^2, beside = scales[2]^2 / 2,
+                    count = 2 * (scales[2] / count)^2) / 4^bits,
+       weight = c(1, 2, count), guarantee = list(epsilon = ask$epsilon, delta = 0, reasons = NULL, sampler = "exact"))
 }
 
-# Discrete normals on all sums together, products multiplied by `weight`
+# Discrete normals on all sums together, products multiplied by `weight`, the count by what costs nothing, or little
 spline_normal <- function(ask, weight) {
   w <- weight^2
-  move <- sqrt(if (is.na(ask$n)) 1 + w else max(4, if (w > 0.5) 2 + 2 * w + 1 / (2 * w)))
+  move <- sqrt(if (is.na(ask$n)) 1.25 * (1 + w) else max(4, if (w > 0.5) 2 + 2 * w + 1 / (2 * w)))
+  count <- sqrt(move^2 - 1 - w)
   bits <- spline_bits(ask$n, move * gaussian_scale(FLAT_SPACE, 1, ask$epsilon, ask$delta))
   shift <- outwards(move * 2^bits + (2 + !is.null(ask$unit)) * sqrt(spline_numbers(ask)))
   noise <- normal_lattice_scale(shift, list(epsilon = ask$epsilon, delta = ask$delta, options = list()), 1)
   list(law = "normal", share = weight, bits = bits, shift = shift, scale = noise$scale, ratio = noise$ratio,
-       fine = bits, variance = noise$scale^2 / 4^bits * c(moment = 1, gram = 1 / w, beside = 1 / (2 * w)),
-       weight = weight * c(1, sqrt(2)), guarantee = noise$guarantee)
+       fine = bits,
+       variance = noise$scale^2 / 4^bits * c(moment = 1, gram = 1 / w, beside = 1 / (2 * w), count = count^-2),
+       weight = c(weight * c(1, sqrt(2)), count), guarantee = noise$guarantee)
 }
 
 # the noise with the least expected error, which is told in units of the radius
 spline_noise <- function(ask) {
   all <- lapply(SPLINE_SHARES, function(share) spline_pure(ask, share))
   if (ask$delta > 0) all <- c(all, lapply(SPLINE_WEIGHTS, function(weight) spline_normal(ask, weight)))
-  nominal <- spline_nominal(ask$basis, ask$range)
+  nominal <- spline_nominal(ask$basis, ask$range, ask$pairs)
   errors <- vapply(all, spline_error, 0, ask, nominal, spline_penalty(ask$basis))
   errors[is.na(errors)] <- Inf # numbers near the ends of doubles
   c(all[[which.min(errors)]], list(error = min(errors)))
 }
 
-# variances of the noise in products of B-splines, as a matrix
-gram_variance <- function(noise, ask) {
+# the variance of the noise in each pair's product, and in the count
+pair_variance <- function(noise, ask) {
+  unname(noise$variance[c(ifelse(ask$pairs[, 1] == ask$pairs[, 2], "gram", "beside"), "count")])
+}
+
+# a number for each pair as a matrix
+pair_matrix <- function(values, ask) {
   count <- spline_count(ask$basis)
   out <- matrix(0, count, count)
-  beside <- ask$pairs[, 1] != ask$pairs[, 2]
-  out[ask$pairs] <- noise$variance[ifelse(beside, "beside", "gram")]
-  out[ask$pairs[, 2:1]] <- out[ask$pairs]
+  out[ask$pairs] <- values
+  out[ask$pairs[, 2:1]] <- values
   out
 }
 
+# Products of B-splines, given the noise's variance v in them and in the count, which is the sum of all: predictors have
+# a density that is 1 and a spline's bends, and what none of these explains. list(mean, gain: of what is released beyond
+# it, covariance of what is left, factor, seen: products and count from products)
+gram_given <- function(bend, misfit, v, n, triple, pairs, P) {
+  even <- n * rowSums(triple)
+  prior <- firm_solve(P / bend^2 + diag(1 / ncol(triple), ncol(triple)), diag(ncol(triple)))
+  C <- n^2 * (triple %*% tcrossprod(prior, triple)) + diag((misfit * even)^2, length(even))
+  seen <- rbind(diag(length(even)), 1 + (pairs[, 1] != pairs[, 2]))
+  R <- firm_factor(seen %*% tcrossprod(C, seen) + diag(v))
+  A <- forwardsolve(t(R), seen %*% C)
+  list(factor = R, gain = A, mean = even, covariance = C - crossprod(A), seen = seen)
+}
+
+# What errors of such a covariance in the products do to B-splines' sums, as a matrix, mean over coordinates: the
+# products meet coefficients theta (basis x coordinates)
+gram_blur <- function(covariance, theta, pairs) {
+  each <- svd(theta, nv = 0)
+  out <- 0
+  at <- seq_len(nrow(pairs))
+  beside <- pairs[, 1] != pairs[, 2]
+  for (k in seq_along(each$d)) {
+    one <- each$u[, k] * each$d[k]
+    map <- matrix(0, nrow(theta), length(at))
+    map[cbind(pairs[, 1], at)] <- one[pairs[, 2]]
+    map[cbind(pairs[, 2], at)[beside, , drop = FALSE]] <- one[pairs[beside, 1]]
+    out <- out + map %*% tcrossprod(covariance, map)
+  }
+  out / ncol(theta)
+}
+
 # The model's curve: a wave over the range, half the radius high, in one coordinate; predictors are even over their
-# range, and the smoothing is the best for it. Root mean squared distance, of noise and of what smoothing loses.
+# range, of which the products' noise leaves what it leaves of a density with GRAM_NOMINAL, and the smoothing is the
+# best for it. Root mean squared distance, of noise and of what smoothing loses.
 spline_error <- function(noise, ask, nominal, P) {
   count <- nrow(nominal$gram)
   wave <- 0.5 * sin(2 * pi * (seq_len(ncol(nominal$s)) - 0.5) / ncol(nominal$s))
   theta <- firm_solve(nominal$gram + diag(1e-9, count), nominal$s %*% wave / length(wave))
-  G <- nominal$gram * if (is.na(ask$n)) SPLINE_NOMINAL / ask$epsilon else ask$n
-  v <- noise$variance[["moment"]] + as.vector(gram_variance(noise, ask) %*% theta^2) / ask$d
-  B <- crossprod(G, G / v)
+  n <- if (is.na(ask$n)) SPLINE_NOMINAL / ask$epsilon else ask$n
+  G <- n * nominal$gram
+  v <- pair_variance(noise, ask)
+  left <- if (length(v) > GRAM_MOST) diag(v[-length(v)]) else
+    gram_given(GRAM_NOMINAL[1], GRAM_NOMINAL[2], v, n, nominal$triple, ask$pairs, P)$covariance
+  V <- diag(noise$variance[["moment"]], count) + gram_blur(left, theta, ask$pairs) / ask$d
+  VG <- firm_solve(V, G)
+  B <- crossprod(G, VG)
   errors <- vapply(SPLINE_BENDS, function(bend) {
     prior <- P / bend^2 + diag(ask$d / count, count)
     bias <- firm_solve(B + prior, prior %*% theta)
-    A <- firm_solve(B + prior, t(G / v))
-    sum(bias * (nominal$gram %*% bias)) + ask$d * sum((nominal$gram %*% A) * (A * rep(v, each = count)))
+    A <- firm_solve(B + prior, t(VG))
+    sum(bias * (nominal$gram %*% bias)) + ask$d * sum((nominal$gram %*% A) * (A %*% V))
   }, 0)
   sqrt(min(errors))
 }
@@ -285,15 +339,15 @@ spline_numbers_of <- function(x, y, q) {
   list(s = s, logs = logs)
 }
 
-# Whole numbers, a column for each record: a row for each B-spline and coordinate, then products of B-splines. Rounded
-# towards 0, so that no record counts more than it may.
+# Whole numbers, a column for each record: a row for each B-spline and coordinate, then products of B-splines, then
+# whether it counts. Rounded towards 0, so that no record counts more than it may.
 spline_rows <- function(s, logs, q) {
   moment <- s[rep(seq_len(nrow(s)), nrow(logs)), , drop = FALSE] *
     logs[rep(seq_len(nrow(logs)), each = nrow(s)), , drop = FALSE]
   a <- q$pairs[, 1]
   b <- q$pairs[, 2]
   gram <- s[a, , drop = FALSE] * s[b, , drop = FALSE] * q$weight[1 + (a != b)]
-  trunc(rbind(moment, gram) * (2^q$bits * SPLINE_SAFE))
+  trunc(rbind(moment, gram, q$weight[3] * (colSums(s) > 0)) * (2^q$bits * SPLINE_SAFE))
 }
 
 # what some records add to the sums, in parts; of units' rows their shares of it, in sums of doubles without rounding
@@ -329,7 +383,7 @@ SPLINE_KERNELS <- list(
   }
 )
 
-# The released sums: list(moment, basis x coordinates in units of the radius; gram)
+# The released sums: list(moment, basis x coordinates in units of the radius; gram; count)
 noisy_spline_sums <- function(sums, noise, ask) {
   count <- spline_count(ask$basis)
   at <- seq_len(count * ask$d)
@@ -340,10 +394,8 @@ noisy_spline_sums <- function(sums, noise, ask) {
     gram <- noisy_squares(sums[-at], noise$shift[2], noise$parts[["gram"]], SPLINE_PROOF)$sum
     all <- c(moment, gram) / 2^noise$bits
   }
-  gram <- matrix(0, count, count)
-  gram[ask$pairs] <- all[-at] / noise$weight[1 + (ask$pairs[, 1] != ask$pairs[, 2])]
-  gram[ask$pairs[, 2:1]] <- gram[ask$pairs]
-  list(moment = matrix(all[at], count), gram = gram)
+  rest <- all[-at] / noise$weight[c(1 + (ask$pairs[, 1] != ask$pairs[, 2]), 3)]
+  list(moment = matrix(all[at], count), gram = pair_matrix(rest[-length(rest)], ask), count = rest[length(rest)])
 }
 
 # Whole numbers, a row for each B-spline, with noise of density exp(-|z|/scale) on each row: one record moves the rows
@@ -362,25 +414,52 @@ noisy_blocks <- function(steps, shift, epsilon) {
 # that of the records' scatter. Over precisions and scatters, even on a grid of logarithms, means are taken.
 spline_posterior <- function(sums, noise, ask) {
   P <- spline_penalty(ask$basis)
-  G <- without_negative(sums$gram)
-  blur <- gram_variance(noise, ask)
-  size <- rep(1 / (4 * ask$d), nrow(G))
+  told <- smooth_gram(sums, pair_variance(noise, ask), P, ask)
+  G <- without_negative(told$gram)
+  theta <- matrix(1 / (2 * sqrt(ask$d)), nrow(G), ask$d)
   for (round in 1:3) {
-    v <- noise$variance[["moment"]] + as.vector(blur %*% size)
-    found <- averaged_curve(likely_curves(G, sums$moment, v, P, ask))
-    size <- rowMeans(shorten_rows(found$theta, 1)^2)
+    V <- diag(noise$variance[["moment"]], nrow(G)) + gram_blur(told$covariance, theta, ask$pairs)
+    found <- averaged_curve(likely_curves(G, sums$moment, V, P, ask))
+    theta <- shorten_rows(found$theta, 1)
   }
   found$theta <- shorten_rows(found$theta, 1)
   found
 }
 
+# Products of B-splines from the released ones, and the covariance of what is left of their noise: means by likelihood
+# over the density's bends and misfits
+smooth_gram <- function(sums, v, P, ask) {
+  if (length(v) > GRAM_MOST) return(list(gram = sums$gram, covariance = diag(v[-length(v)])))
+  n <- if (is.na(ask$n)) max(1, sums$count) else ask$n
+  triple <- spline_nominal(ask$basis, ask$range, ask$pairs)$triple
+  each <- unlist(lapply(GRAM_BENDS, function(bend) lapply(GRAM_MISFITS, function(misfit) {
+    one <- gram_given(bend, misfit, v, n, triple, ask$pairs, P)
+    e <- forwardsolve(t(one$factor), c(sums$gram[ask$pairs], sums$count) - as.vector(one$seen %*% one$mean))
+    list(score = -(sum(e^2) + log_det(one$factor)) / 2, gram = one$mean + as.vector(crossprod(one$gain, e)),
+         covariance = one$covariance)
+  })), recursive = FALSE)
+  w <- likely_weights(each)
+  total <- function(part) Reduce(`+`, Map(function(one, w) w * part(one), each, w))
+  mean <- total(function(one) one$gram)
+  list(gram = pair_matrix(mean, ask),
+       covariance = total(function(one) one$covariance + tcrossprod(one$gram - mean)))
+}
+
+# weights by the likelihood whose logarithm is `score`
+likely_weights <- function(each) {
+  score <- vapply(each, `[[`, 0, "score")
+  score[!is.finite(score)] <- -Inf
+  w <- if (any(score > -Inf)) exp(score - max(score)) else rep(1, length(score))
+  w / sum(w)
+}
+
 # given precision and scatter, for each pair of them: list(theta, covariance, penalty, score: the log likelihood)
-likely_curves <- function(G, moment, v, P, ask) {
+likely_curves <- function(G, moment, V, P, ask) {
   count <- nrow(G)
   weak <- ask$d / count
   roots <- pmax(0, eigen(P, symmetric = TRUE, only.values = TRUE)$values)
   unlist(lapply(exp(seq(log(1e-5), log(1 / ask$d), length.out = 7)), function(scatter) {
-    R <- firm_factor(diag(v, count) + scatter * G)
+    R <- firm_factor(V + scatter * G)
     A <- forwardsolve(t(R), G)
     y <- forwardsolve(t(R), moment)
     B <- crossprod(A)
@@ -397,10 +476,7 @@ likely_curves <- function(G, moment, v, P, ask) {
 
 # their mean by likelihood, and the covariance of a coordinate with what they differ by
 averaged_curve <- function(curves) {
-  score <- vapply(curves, `[[`, 0, "score")
-  score[!is.finite(score)] <- -Inf
-  w <- if (any(score > -Inf)) exp(score - max(score)) else rep(1, length(score))
-  w <- w / sum(w)
+  w <- likely_weights(curves)
   total <- function(part) Reduce(`+`, Map(function(curve, w) w * part(curve), curves, w))
   theta <- total(function(curve) curve$theta)
   list(theta = theta, penalty = exp(total(function(curve) log(curve$penalty))),
@@ -437,7 +513,8 @@ spline_estimator <- list(
     sd <- sqrt(plan$noise$variance)
     new_release(
       found$theta * ask$radius, "riemdp_spline",
-      sums = list(moment = out$moment * ask$radius, gram = out$gram, sd = sd * c(ask$radius, 1, 1)),
+      sums = list(moment = out$moment * ask$radius, gram = out$gram, count = out$count,
+                  sd = sd * c(ask$radius, 1, 1, 1)),
       covariance = found$covariance * ask$radius^2, penalty = found$penalty, manifold = ask$manifold,
       mechanism = plan$noise$law, n = ask$n, unit = ask$unit, center = ask$center, radius = ask$radius,
       velocity = ask$velocity, reference = ask$reference, basis = ask$basis, range = ask$range,

@@ -60,10 +60,12 @@ spline_penalty <- function(basis) {
   crossprod(bend)
 }
 
-# second moments of the features for a predictor that is even on its range, and the features themselves
-spline_nominal <- function(basis, range, n = 1000) {
+# Of a predictor that is even on its range: the features, their mean products, and those of three, of which two are one
+# of the `pairs`
+spline_nominal <- function(basis, range, pairs, n = 1000) {
   s <- spline_features(basis, range, range[1] + (seq_len(n) - 0.5) / n * diff(range))
-  list(s = s, gram = tcrossprod(s) / n)
+  two <- s[pairs[, 1], , drop = FALSE] * s[pairs[, 2], , drop = FALSE]
+  list(s = s, gram = tcrossprod(s) / n, triple = tcrossprod(two, s) / n)
 }
 
 # ---- the reference ---------------------------------------------------------------------------------------------------
