@@ -1461,7 +1461,7 @@ mutant("product-kept-parts", "R/noise-error.R", "return(min(vapply(part_leaves(M
 
 mutant("spline-moves-once", "R/dp-spline.R", "if (is.na(ask$n)) 1 else 2\nspline_numbers", "1\nspline_numbers", "a replaced record leaves one place and enters another", "^dp-spline$")
 mutant("spline-clip", "R/dp-spline.R", "pmin(1, size / q$radius) / size", "size / q$radius / size", "logarithms are shortened to the radius", "^dp-spline$")
-mutant("spline-round", "R/dp-spline.R", "  trunc(rbind(moment, gram)", "  round(1.0000001 * rbind(moment, gram)", "whole numbers are rounded towards 0", "^dp-spline$")
+mutant("spline-round", "R/dp-spline.R", "  trunc(rbind(moment, gram,", "  round(1.0000001 * rbind(moment, gram,", "whole numbers are rounded towards 0", "^dp-spline$")
 mutant("spline-missing", "R/dp-spline.R", "  s[, !found$there] <- 0\n", "", "a record that is broken counts nothing", "^dp-spline$")
 mutant("spline-simplex", "R/spline.R", "  first <- 1\n  for", "  first <- 2\n  for", "B-splines add up to 1", "^dp-spline$")
 mutant("spline-simplex-sum", "R/spline.R", "  s <- s * rep(SIMPLEX_EDGE / pmax(1, total), each = nrow(s))\n  s[, !is.finite(total)]",

@@ -592,7 +592,7 @@ neighbour_calls <- function() {
                          # the plan of a released number has one rule or another
                          outcome_of = list(sized = function(value) names(value$details$last$rule)), free_of = list(sized = "^[$](details|draws)"),
                          newdata = function(space) data.frame(x = c(0.2, 2))),
-    dp_spline = list(kind = "curve", cases = spline_cases(), noisy = "^[$](value|sums[$](moment|gram)|covariance|penalty)", call = spline_call,
+    dp_spline = list(kind = "curve", cases = spline_cases(), noisy = "^[$](value|sums[$](moment|gram|count)|covariance|penalty)", call = spline_call,
                      newdata = function(space) data.frame(x = c(0.2, 2))),
     dp_optimize = list(kind = c("points", "own"), cases = c(optimise_cases(c("sphere", "matrices"), c("array", "mf_points")), list(
       poisson = list(method = "rsgd", spaces = "sphere",
