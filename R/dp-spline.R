@@ -14,10 +14,10 @@ SPLINE_BENDS <- 10^seq(-1, 2.5, by = 0.25)
 
 # The predictors' density: which bends it may have, and by which part of themselves products may differ from those of
 # any; the model's of both for plans. Of more pairs of B-splines products are taken as they were released.
-GRAM_BENDS <- 10^seq(-1, 2, by = 0.75)
-GRAM_MISFITS <- c(0.003, 0.1)
+GRAM_BENDS <- 10^(-1:2)
+GRAM_MISFITS <- c(0.003, 0.05, 0.3, 1, 3)
 GRAM_NOMINAL <- c(bend = 3, misfit = 0.03)
-GRAM_MOST <- 400
+GRAM_MOST <- 250
 
 #' Private smooth curves on a manifold
 #'
@@ -29,35 +29,38 @@ GRAM_MOST <- 400
 #' The reference is a point, `center`, or the geodesic through it with the given `velocity`. A record becomes its
 #' B-splines \eqn{B_j(t)} and the logarithm c of y at the reference's point for t, carried back to `center` along the
 #' geodesic and shortened to `radius`. Released are the sums \eqn{\sum_i B_j(t_i) c_i} and \eqn{\sum_i B_j(t_i)
-#' B_k(t_i)}, with noise. B-splines are not negative and add up to 1, so one record moves all sums of the first kind
-#' together by at most twice the radius, however many knots there are: each B-spline has noise of its own, with
-#' density \eqn{\exp(-|z|/\mathrm{scale})} in d dimensions, for `delta` > 0 normal noise where that is less. It is
-#' drawn on a lattice by integer arithmetic: the guarantee is about what the machine does, on every manifold.
+#' B_k(t_i)}, and how many records count, with noise. B-splines are not negative and add up to 1, so one record moves
+#' all sums of the first kind together by at most twice the radius, however many knots there are: each B-spline has
+#' noise of its own, with density \eqn{\exp(-|z|/\mathrm{scale})} in d dimensions, for `delta` > 0 normal noise where
+#' that is less. It is drawn on a lattice by integer arithmetic: the guarantee is about what the machine does, on
+#' every manifold.
 #'
 #' @section Penalty: Coefficients are found from the noisy sums, whose noise has a known variance, by a Gaussian
 #'   model: changes of the curve's slope are independent and normal, what noise and the records' own scatter add to
 #'   the sums as well. With `"auto"` curves are averaged over the variances of bends and scatter, by how likely they
-#'   make the released sums; a number is \eqn{\lambda} of [spline_regression()]. All of that happens after the
-#'   release. So many knots do little harm, and where an interval between knots has few records, or none, the curve
-#'   goes on from its neighbours. No coefficient is longer than the radius.
+#'   make the released sums; a number is \eqn{\lambda} of [spline_regression()]. Products of B-splines are taken as
+#'   what the released ones, and how many records count, say of a density of the predictor that may bend, or lie on a
+#'   few values. All of that happens after the release. So many knots do little harm, and where an interval between
+#'   knots has few records, or none, the curve goes on from its neighbours. No coefficient is longer than the radius.
 #'
 #' @section Records: Each counts as it is, whatever the others are: a predictor outside of `x_range` is moved to its
 #'   end; a record whose predictor or response is missing, or whose response is no point or has no logarithm at the
-#'   reference, counts nothing. None of this is told. The formula's terms are functions of one row, and knots public
-#'   numbers, as in [dp_lm()], section "Splines and polynomials" there; numbers under a name are constants, and
-#'   [guarantee()] names them. With `invalid = "error"` (for the curator, who may see the records) responses that are
-#'   no points are reported by number before anything is drawn; this check is not part of the release.
+#'   reference, counts nothing; how many count is told with noise. The formula's terms are functions of one row, and
+#'   knots public numbers, as in [dp_lm()], section "Splines and polynomials" there; numbers under a name are
+#'   constants, and [guarantee()] names them. With `invalid = "error"` (for the curator, who may see the records)
+#'   responses that are no points are reported by number before anything is drawn; this check is not part of the
+#'   release.
 #'
 #' @section Units and private numbers of records: With `unit` each unit counts with the average over its rows, and is
-#'   protected with all of them. With `neighbours = "add_remove"` the number of records (units) is private: nothing
-#'   is spent on it, as the sums don't need it, and a record moves them by half as much. Variables must be columns of
-#'   `data` then.
+#'   protected with all of them. With `neighbours = "add_remove"` the number of records (units) is private: what
+#'   the fit needs of it is how many count, which is released anyway, and a record moves the sums less. Variables must
+#'   be columns of `data` then.
 #'
 #' @section Bands: `confint()` has a band about the curve of the population's mean logarithms, from the model above: for
 #'   each predictor a radius that noise, sampling and smoothing stay within with probability `level` on average over the
 #'   range (Wahba 1983). It rests on that model and on no theorem, and leaves clipping out. Lengths are those in the
 #'   reference's tangent spaces. In simulations (bent tracks on the sphere and in `spd(3)`, 7 to
-#'   51 B-splines) bands of level .95 held .88 to .98 of the curve where the expected error is below a fifth of
+#'   61 B-splines) bands of level .95 held .91 to .99 of the curve where the expected error is below a fifth of
 #'   `constant`; elsewhere none is told (`riemdp_error_unsupported`). What no spline on these knots can follow isn't in
 #'   them.
 #'
@@ -79,16 +82,16 @@ GRAM_MOST <- 400
 #' @param parm not used.
 #' @param level coverage of the band, between 0 and 1.
 #' @param main title.
-#' @return An object of class `riemdp_spline` and [riemdp_release]: `value` (coefficients, a row for each B-spline, in
-#'   the coordinates of [mf_coords()] at the centre), `sums` (as released: `moment`, `gram`, their noise's standard
-#'   deviations), `covariance` (of a coordinate of the coefficients, by the model), `penalty` (by which the coefficients
-#'   were found, a geometric mean), `manifold`, `mechanism` (`"l2"` or `"normal"`), `n` (`NA` where it is private),
-#'   `unit`, `center`, `radius`, `velocity`, `columns` (name, middle and half width of the predictor), `expected_error`
-#'   (see [dp_spline_plan()]), `constant`, `share`, `source`, `guarantee`, `budget`, `draws`. `predict()`: points of the
-#'   curve. `confint()`: a `riemdp_band`, as of [confint.riemdp_regression()]. There are `coef()`, `print()`,
-#'   `summary()`, [explain()], `plot()`, `nobs()`, `formula()`, `tidy()` and `glance()` methods. Errors:
-#'   `riemdp_error_argument`, `riemdp_error_radius`, `riemdp_error_shape` and `riemdp_error_unsupported` for arguments,
-#'   formulas and budgets of other kinds, all from public numbers.
+#' @return An object of class `riemdp_spline` and [riemdp_release]: `value` (coefficients, a row for each B-spline,
+#'   in the coordinates of [mf_coords()] at the centre), `sums` (as released: `moment`, `gram`, `count`, their
+#'   noise's standard deviations), `covariance` (of a coordinate of the coefficients, by the model), `penalty` (by
+#'   which the coefficients were found, a geometric mean), `manifold`, `mechanism` (`"l2"` or `"normal"`), `n` (`NA`
+#'   where it is private), `unit`, `center`, `radius`, `velocity`, `columns` (name, middle and half width of the
+#'   predictor), `expected_error` (see [dp_spline_plan()]), `constant`, `share`, `source`, `guarantee`, `budget`,
+#'   `draws`. `predict()`: points of the curve. `confint()`: a `riemdp_band`, as of [confint.riemdp_regression()].
+#'   There are `coef()`, `print()`, `summary()`, [explain()], `plot()`, `nobs()`, `formula()`, `tidy()` and
+#'   `glance()` methods. Errors: `riemdp_error_argument`, `riemdp_error_radius`, `riemdp_error_shape` and
+#'   `riemdp_error_unsupported` for arguments, formulas and budgets of other kinds, all from public numbers.
 #' @references
 #' Eilers, P. H. C. and Marx, B. D. (1996). Flexible smoothing with B-splines and penalties. *Statistical Science* 11,
 #' 89-121. \doi{10.1214/ss/1038425655}

@@ -1484,3 +1484,4 @@ mutant("spline-count-alone", "R/dp-spline.R", "outwards(c(moves, 1 + count) * 2^
 mutant("spline-count-normal", "R/dp-spline.R", "count <- sqrt(move^2 - 1 - w)", "count <- sqrt(move^2 + 2 + w)", "the count beside normal noise costs nothing", "^dp-spline$")
 mutant("spline-count-missing", "R/dp-spline.R", "q$weight[3] * (colSums(s) > 0)", "q$weight[3] * (colSums(s) >= 0)", "a broken record isn't counted", "^dp-spline$")
 mutant("spline-blur", "R/dp-spline.R", "map[cbind(pairs[, 2], at)[beside, , drop = FALSE]] <- one[pairs[beside, 1]]", "", "a product beside the diagonal meets two coefficients", "^dp-spline$")
+mutant("spline-clumped", "R/dp-spline.R", "GRAM_MISFITS <- c(0.003, 0.05, 0.3, 1, 3)", "GRAM_MISFITS <- 0.003", "predictors may lie on a few values", "^dp-spline$")

@@ -290,6 +290,14 @@ test_that("errors are near those that are told; bands hold the curve; many knots
   gap <- told(20, 4000, runs, function() with(list(u = stats::runif(4000)), ifelse(u > 0.4 & u < 0.6, u / 2, u)))
   expect_lt(mean(gap["error", ]), 4)
   expect_lt(max(gap["far", ]), 0.6)
+  # predictors on a few values
+  far <- with_simulation(8, vapply(1:4, function(i) {
+    t <- sample(0:4 / 4, 2000, TRUE)
+    r <- dp_spline(y ~ bs(t, df = 12), M, list(t = t, y = mf_project(M, curve(t) + stats::rnorm(6000, sd = 0.03))), epsilon = 1, center = POLE,
+                   radius = 0.6, x_range = c(0, 1))
+    sqrt(mean(mf_dist(M, predict(r, data.frame(t = 0:4 / 4)), curve(0:4 / 4))^2))
+  }, 0))
+  expect_lt(mean(far), 0.06)
   # where noise is all there is, nothing is longer than the radius, and no band is told
   few <- with_simulation(5, dp_spline(y ~ bs(t, df = 40), M, list(t = c(0.2, 0.4), y = diag(3)[2:3, ]), epsilon = 0.01, center = POLE, radius = 0.6,
                                       x_range = c(0, 1)))
