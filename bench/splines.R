@@ -71,7 +71,7 @@ stocks <- function(epsilon) {
 
 cells <- expand.grid(curve = names(shapes), space = names(spaces), n = c(1000, 5000, 25000), epsilon = c(0.5, 1, 4), stringsAsFactors = FALSE)
 if (quick) cells <- cells[cells$n == 1000 & cells$epsilon == 1, ]
-draws <- if (quick) 3 else 20
+draws <- if (quick) 3 else 6
 rows <- lapply(seq_len(nrow(cells)), function(i) {
   cell <- cells[i, ]
   set.seed(i)
