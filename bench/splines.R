@@ -4,7 +4,8 @@
 # Curves: "bend", a wave across a short geodesic; "long", a wave across one that is twice as long as the radius around its middle would hold well.
 # `spline`: dp_spline() with 9 B-splines at the public centre; `told`: what it expects of the noise. `along`: a third of epsilon for dp_regression(),
 # the rest for dp_spline() along what that released, with a smaller radius. `geodesic`: dp_regression(). `plain_*`: without privacy. "stocks" are real:
-# 1,855 five-day covariances of EuStockMarkets; distances there are to the plain spline. Means of `draws` releases.
+# 1,855 five-day covariances of EuStockMarkets; distances there are to the plain spline, of records as they are: shortening logarithms to the radius,
+# which `told` leaves out, is in them. Means of `draws` releases.
 suppressPackageStartupMessages(library(riemdp))
 quick <- "quick" %in% commandArgs(TRUE)
 script <- sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1])
