@@ -190,7 +190,7 @@ asked_band <- function(object, newdata, residual, level, nsim, new = FALSE) {
 format.riemdp_band <- function(x, ...) {
   c(sprintf("Band of level %g at %d points on %s: radius %.4g to %.4g", x$level, length(x$radius),
             label_manifold(x$manifold), min(x$radius), max(x$radius)), sprintf("  (%s)", x$basis),
-    if (is.null(x$std.error)) strwrap(error_note("regression"), indent = 2, exdent = 2) else band_errors(x))
+    if (is.null(x$std.error)) strwrap(x$note %||% error_note("regression"), indent = 2, exdent = 2) else band_errors(x))
 }
 
 # each error by itself, where they are known

@@ -143,3 +143,33 @@ plot_residuals <- function(fit, main, ...) {
     graphics::abline(0, 1, col = COLOURS[["mean"]])
   }
 }
+
+# ellipses side by side along a predictor
+plot_ellipse_row <- function(M, points, at, name, main, ...) {
+  k <- M$param
+  outlines <- lapply(seq_along(at), function(i) ellipse_points(matrix(plain_shape(M, points)[, , i], k)))
+  size <- max(vapply(outlines, function(o) max(abs(o)), 0))
+  wide <- diff(range(at)) / (2.2 * length(at)) / size
+  graphics::plot.default(NA, xlim = range(at) + c(-1, 1) * diff(range(at)) / (1.8 * length(at)), ylim = c(-1, 1) * size,
+                         xlab = name, ylab = if (k > 1) "variable 2" else "", main = main, cex.main = 0.85, ...)
+  for (i in seq_along(at)) {
+    graphics::lines(at[i] + wide * outlines[[i]][, 1], outlines[[i]][, 2], col = COLOURS[["release"]], lwd = 2.5)
+  }
+}
+
+#' @rdname spline_regression
+#' @export
+plot.riemdp_spline_regression <- function(x, ...) {
+  M <- x$manifold
+  at <- function(m) matrix(seq(-1, 1, length.out = m) * x$columns$half, 1)
+  if (picture(M) == "ellipse") {
+    plot_ellipse_row(M, spline_at(x, at(9), x$coefficients), x$columns$middle + as.vector(at(9)), x$columns$name, "",
+                     ...)
+  } else {
+    plot_layers(M, list(
+      list(x = as.array(x$response), type = "points", col = COLOURS[["record"]], pch = 20, label = "records"),
+      list(x = spline_at(x, at(201), x$coefficients), type = "line", col = COLOURS[["mean"]], label = "fitted curve")
+    ), x$center, "", TRUE, ...)
+  }
+  invisible(x)
+}

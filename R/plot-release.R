@@ -225,22 +225,33 @@ plot.riemdp_regression <- function(x, main = format(x$guarantee, ascii = TRUE), 
   invisible(x)
 }
 
+#' @rdname dp_spline
+#' @export
+plot.riemdp_spline <- function(x, main = format(x$guarantee, ascii = TRUE), ...) {
+  M <- x$manifold
+  at <- function(m) matrix(seq(-1, 1, length.out = m) * x$columns$half, 1)
+  points <- function(m) spline_at(x, at(m), x$value)
+  shown <- function(m) x$columns$middle + as.vector(at(m))
+  if (picture(M) == "outline") {
+    plot_curves(M, closed_curves(M, points(6), x$center), ramp_colours(6), rep(2, 6), main,
+                list(label = format(shown(6), digits = 3), col = ramp_colours(6)), ...)
+  } else if (picture(M) == "ellipse") {
+    plot_ellipse_row(M, points(9), shown(9), x$columns$name, main, ...)
+  } else {
+    layers <- list(list(x = points(201), type = "line", col = COLOURS[["release"]], label = "private curve"),
+                   list(x = x$center, type = "points", col = COLOURS[["center"]], pch = 3, label = "public centre"))
+    edge <- if (is.null(x$velocity)) circle_points(M, x$center, x$radius)
+    if (!is.null(edge)) {
+      layers <- c(list(list(x = edge, type = "line", col = COLOURS[["ball"]], lty = 2, label = "public ball")), layers)
+    }
+    plot_layers(M, layers, x$center, main, TRUE, ...)
+  }
+  invisible(x)
+}
+
 # the band's edges on surfaces
 band_layers <- function(r, level, residual) {
   band <- confint(r, level = level, residual = residual)
   curve_sides(r, band$curve, band$radius, sprintf("band of level %g%s", level, if (is.null(residual)) "" else
     " (population)"))
-}
-
-# ellipses side by side along a predictor
-plot_ellipse_row <- function(M, points, at, name, main, ...) {
-  k <- M$param
-  outlines <- lapply(seq_along(at), function(i) ellipse_points(matrix(plain_shape(M, points)[, , i], k)))
-  size <- max(vapply(outlines, function(o) max(abs(o)), 0))
-  wide <- diff(range(at)) / (2.2 * length(at)) / size
-  graphics::plot.default(NA, xlim = range(at) + c(-1, 1) * diff(range(at)) / (1.8 * length(at)), ylim = c(-1, 1) * size,
-                         xlab = name, ylab = if (k > 1) "variable 2" else "", main = main, cex.main = 0.85, ...)
-  for (i in seq_along(at)) {
-    graphics::lines(at[i] + wide * outlines[[i]][, 1], outlines[[i]][, 2], col = COLOURS[["release"]], lwd = 2.5)
-  }
 }

@@ -29,12 +29,12 @@
 #    regression-newton regression-gradient
 #    regression-kng regression-published dp-regression dp-conformal dp-test dp-test-plan dp-test-any
 #    chunk-optimize problem optimize optimum-run optimum-size checkpoint dp-optimize second-moment components-plan
-#    dp-pca dp-pga dp-covariance dp-residual-scale
+#    dp-pca dp-pga dp-covariance spline dp-spline dp-residual-scale
 #  7  Answers: what releases print, say and refuse
 #    error-words uncertainty release refused dp-region-plan dp-mean-object dp-median-object dp-local-object
 #    dp-variance-object dp-conformal-object population-equation lm-population dp-test-object dp-lm-object
-#    dp-glm-object tidy dp-pca-object dp-groups-object curve-population dp-regression-object dp-optimize-object
-#    postprocess
+#    dp-glm-object tidy dp-pca-object dp-groups-object curve-population dp-regression-object dp-spline-object
+#    dp-optimize-object postprocess
 #  8  Pictures and the roof: plots, reports, the app, readers, what is entered at loading
 #    plot-colours plot-manifold theme plot-regression plot-release plot-modes plot-accountant explore-plan image
 #    embedding figure-data zzz riemdp-package

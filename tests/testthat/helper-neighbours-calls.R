@@ -307,6 +307,37 @@ regression_call <- function(data, case, space, budget) {
                                 x_range = c(0, 1), invalid = "ignore", ledger = budget), case$args))
 }
 
+# along a public point or geodesic
+spline_call <- function(data, case, space, budget) {
+  formula <- if (is.list(data) && "y" %in% names(data) || holds_curves(data)) y ~ bs(x, df = 5, degree = 2) else
+    stats::as.formula(sprintf("cbind(%s) ~ bs(x, df = 5, degree = 2)", paste(point_columns(space), collapse = ", ")), env = globalenv())
+  environment(formula) <- globalenv()
+  if (isTRUE(case$moving)) {
+    case$args$velocity <- mf_from_coords(space$M, space$center, c(0.6, numeric(mf_facts(space$M)$dimension - 1)))
+  }
+  do.call(dp_spline, c(list(formula, space$M, data, epsilon = 1, center = space$center, radius = space$radius, x_range = c(0, 1), invalid = "ignore",
+                            ledger = budget), case$args))
+}
+
+spline_cases <- function() {
+  five <- rep_len(1:5, NEIGHBOURS)
+  list(
+    l2 = list(method = "l2", spaces = c("sphere", "plane", "hyperboloid")),
+    moving = list(method = "l2", spaces = c("sphere", "hyperboloid"), moving = TRUE),
+    normal = list(method = "normal", spaces = c("sphere", "plane"), args = list(delta = 0.1)),
+    penalty = list(method = "l2", spaces = "sphere", forms = "frame", args = list(penalty = 1)),
+    product = list(method = "l2_product", spaces = PRODUCTS),
+    unit = list(method = "l2", spaces = c("sphere", "hyperboloid"), args = list(unit = five)),
+    unit_column = list(method = "l2", spaces = "sphere", forms = "keyed", args = list(unit = "who")),
+    unit_normal = list(method = "normal", spaces = "sphere", args = list(delta = 0.1, unit = five)),
+    more = list(method = "l2", spaces = c("sphere", "plane"), pair = "more", forms = c("frame", "list"), args = list(neighbours = "add_remove")),
+    more_normal = list(method = "normal", spaces = "sphere", pair = "more", forms = c("frame", "list"),
+                       args = list(neighbours = "add_remove", delta = 0.1)),
+    more_unit = list(method = "l2", spaces = "sphere", pair = "more", forms = "frame", args = list(
+      neighbours = "add_remove", unit = function(n, side) c(rep_len(1:5, NEIGHBOURS), rep(6, n - NEIGHBOURS))))
+  )
+}
+
 # chunks of frames with points in one variable
 holds_curves <- function(data) is.list(data$pieces) && is.list(data$pieces[[1]]$x) && "y" %in% names(data$pieces[[1]]$x)
 
@@ -561,6 +592,8 @@ neighbour_calls <- function() {
                          # the plan of a released number has one rule or another
                          outcome_of = list(sized = function(value) names(value$details$last$rule)), free_of = list(sized = "^[$](details|draws)"),
                          newdata = function(space) data.frame(x = c(0.2, 2))),
+    dp_spline = list(kind = "curve", cases = spline_cases(), noisy = "^[$](value|sums[$](moment|gram|count)|covariance|penalty)", call = spline_call,
+                     newdata = function(space) data.frame(x = c(0.2, 2))),
     dp_optimize = list(kind = c("points", "own"), cases = c(optimise_cases(c("sphere", "matrices"), c("array", "mf_points")), list(
       poisson = list(method = "rsgd", spaces = "sphere",
                      args = list(method = "rsgd", noise_multiplier = 30, sampling = "poisson", rate = 0.3, batch = 6, steps = 3)),
@@ -644,7 +677,7 @@ NEIGHBOURS_ELSEWHERE <- character()
 
 # exported functions that take no records
 TAKE_NO_RECORDS <- c("dp_accountants", "dp_bounds", "dp_bounds_plan", "dp_calibrate", "dp_delta", "dp_epsilon", "dp_ledger", "dp_lm_plan", "dp_mean_plan",
-                     "dp_region_plan", "dp_regression_plan", "dp_test_plan", "dp_tradeoff", "dp_uncertainty")
+                     "dp_region_plan", "dp_regression_plan", "dp_spline_plan", "dp_test_plan", "dp_tradeoff", "dp_uncertainty")
 
 # ---- what leaves a call ---------------------------------------------------------------------------------------------------------
 

@@ -547,6 +547,14 @@ moved_entries <- function(a, b) {
   c(moment_steps = share(a, length_of(steps[[1]] - steps[[2]])))
 }
 
+# of smooth curves: products' sums, whose moves add up; vectors of whole numbers, a row each, whose lengths add up; all of them together
+moved_spline <- function(a, b) {
+  if (exists("count", a$frame, inherits = FALSE)) return(c(products = moved_count(a, b)[["count"]]))
+  steps <- both(a, b, function(d) get("steps", d$frame))
+  moved <- steps[[1]] - steps[[2]]
+  if (is.matrix(moved)) c(logarithms = share(a, sum(sqrt(rowSums(moved^2))))) else c(sums = share(a, length_of(moved)))
+}
+
 moved_spectrum <- function(a, b, name) {
   S <- both(a, b, function(d) get(name, d$frame))
   D <- S[[1]] - S[[2]]
@@ -579,7 +587,7 @@ NUMBERS <- list(
   "chunks.md, 4" = moved_shares, "linear-regression.md, 4" = moved_statistics,
   "linear-regression.md, 5" = moved_moments, "linear-regression.md, 10" = moved_entries,
   "linear-regression.md, 8" = moved_search, "regression.md, 1" = moved_noisy_step, "regression.md, 3" = moved_steepest,
-  "regression.md, 4" = moved_curve, "optimisers.md, Whole runs" = moved_optimum
+  "regression.md, 4" = moved_curve, "regression.md, 6" = moved_spline, "optimisers.md, Whole runs" = moved_optimum
 )
 
 # ---- trials -----------------------------------------------------------------------------------------------------------------------

@@ -209,6 +209,11 @@ test_that("budgets, noise, bounds and counts at the ends of doubles give answers
     classed(optimum(NULL, steps = 3, noise_multiplier = v))
     classed(dp_mean_plan(sphere(2), n = 200, center = o, radius = 0.5, epsilon = v, delta = 1e-6))
     classed(dp_regression_plan(sphere(2), n = 200, epsilon = v, center = o, radius = 0.5, speed = 1, residual_bound = 0.2, x_half = 1))
+    classed(dp_spline_plan(sphere(2), n = 200, epsilon = v, radius = 0.5))
+    classed(dp_spline(y ~ bs(u, df = 4), euclidean(1), replace(d, "u", list(c(v, d$u[-1]))), 1, 0, 3, c(-3, 3)))
+    classed(dp_spline(y ~ bs(u, df = 4), euclidean(1), replace(d, "y", list(c(v, d$y[-1]))), 1, 0, 3, c(-3, 3)))
+    classed(dp_spline(y ~ bs(u, df = 4), euclidean(1), d, 1, 0, v, c(-v, v)))
+    classed(spline_regression(y ~ bs(u, df = 4), euclidean(1), replace(d, "y", list(c(v, d$y[-1])))))
     classed(dp_tradeoff(event_pure(v), c(0, 0.5, 1)))
     classed(dp_tradeoff(event_poisson(event_gaussian(v), 0.01), c(0, 0.5, 1)))
     for (family in c("poisson", "quantile")) {

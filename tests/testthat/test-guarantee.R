@@ -85,7 +85,8 @@ some_releases <- function() once("some", {
     prediction = dp_conformal(cbind(1:9, 2), euclidean(2), 5, c(5, 2), 6, level = 0.3),
     glm = dp_glm(am ~ wt, mtcars, 4, bounds = list(wt = c(1, 6), am = c(0, 1))),
     lm = dp_lm(mpg ~ wt, mtcars, 4, bounds = car_bounds), residual = dp_residual_scale(dp_lm(mpg ~ wt, mtcars, 4, bounds = car_bounds), mtcars, 1),
-    curve = dp_regression(y ~ x, sphere(2), d, epsilon = 1, center = c(0, 0, 1), radius = 0.4, speed = 1.5, residual_bound = 0.1, x_range = c(0, 1))
+    curve = dp_regression(y ~ x, sphere(2), d, epsilon = 1, center = c(0, 0, 1), radius = 0.4, speed = 1.5, residual_bound = 0.1, x_range = c(0, 1)),
+    spline = dp_spline(y ~ bs(x, df = 4), sphere(2), d, epsilon = 1, center = c(0, 0, 1), radius = 0.6, x_range = c(0, 1))
   )
 })
 
@@ -146,6 +147,7 @@ unpromised <- function() once("unpromised", {
     with_simulation(1, dp_variance(x, sphere(2), 1, c(0, 0, 1), 0.3)),
     with_simulation(1, dp_test(x, sphere(2), epsilon = 1, null = "uniform", draws = 99)), with_simulation(1, dp_test_any(x, function(d) 0.5, 1, 3)),
     with_simulation(1, dp_conformal(x, sphere(2), 5, c(0, 0, 1), 0.3, level = 0.3)),
+    with_simulation(1, dp_spline(y ~ bs(x, df = 4), sphere(2), d, 1, c(0, 0, 1), 0.6, c(0, 1))),
     with_simulation(1, dp_glm(am ~ wt, mtcars, 1, bounds = list(wt = c(1, 6), am = c(0, 1)))),
     with_simulation(1, dp_residual_scale(dp_lm(mpg ~ wt, mtcars, 1, bounds = car_bounds), mtcars, 1)),
     with_simulation(1, dp_conformal(x, sphere(2), 0.1, c(0, 0, 1), 0.3, level = 0.99))
@@ -271,6 +273,7 @@ test_that("a release says where its public numbers come from, wherever it speaks
     list(about = "numbers", call = function(...) dp_test_any(x, function(d) 0.5, 1, 3, ...)),
     list(about = "bound", call = function(...) dp_conformal(x, euclidean(2), 5, c(5, 2), 6, level = 0.3, ...)),
     list(about = "ball", call = function(...) dp_regression(y ~ x, sphere(2), d, 1, c(0, 0, 1), 0.4, 1.5, 0.1, c(0, 1), ...)),
+    list(about = "ball", call = function(...) dp_spline(y ~ bs(x, df = 4), sphere(2), d, 1, c(0, 0, 1), 0.6, c(0, 1), ...)),
     list(about = "bounds", call = function(...) dp_lm(mpg ~ wt, mtcars, 4, bounds = car_bounds, ...)),
     list(about = "bounds", call = function(...) dp_glm(am ~ wt, mtcars, 4, bounds = list(wt = c(1, 6), am = c(0, 1)), ...)),
     list(about = "start and clip", call = function(...) {
