@@ -62,8 +62,8 @@
 #' @references Vu, D. and Slavkovic, A. (2009). Differential privacy for clinical trial data: preliminary evaluations.
 #'   *ICDM Workshops*, 138-143. \doi{10.1109/ICDMW.2009.52}
 #'
-#'   Benaych-Georges, F. and Nadakuditi, R. R. (2011). The eigenvalues and eigenvectors of finite, low rank perturbations
-#'   of large random matrices. *Advances in Mathematics* 227, 494-521. \doi{10.1016/j.aim.2011.02.007}
+#'   Benaych-Georges, F. and Nadakuditi, R. R. (2011). The eigenvalues and eigenvectors of finite, low rank
+#'   perturbations of large random matrices. *Advances in Mathematics* 227, 494-521. \doi{10.1016/j.aim.2011.02.007}
 #' @examples
 #' x <- wishart_spd[, , 1:200]
 #' r <- dp_mean(x, spd(2), epsilon = 1, center = diag(2), radius = 1.5)
