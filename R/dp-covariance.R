@@ -12,7 +12,7 @@
 #' and the distance of the point from the centre together, and are shortened to that. Noise is added to the matrix of
 #' their products as [dp_pca()] does for rows of `bound` L, by the mechanism whose noise is the smallest (`"auto"`; one
 #' on a lattice where it is up to 5 % more). What is released can have negative eigenvalues; `value` has 0 in their
-#' place.
+#' place, and so a trace that is too large where noise isn't small: that of `moment`, which [summary()] tells, isn't.
 #'
 #' With `unit` each unit's mean in the ball counts as one record, as in [dp_mean()]: the covariance is that of units'
 #' means, which is what a mean of units needs for its ellipsoid. With `neighbours = "add_remove"` the number of records
@@ -156,4 +156,91 @@ covariance_noises <- function(r, draws) {
     wishart = function() r$scale / 2 * (crossprod(normal(d + 1)) - crossprod(normal(d + 1)))
   )
   lapply(seq_len(draws), function(i) one())
+}
+
+# ---- which covariances a released matrix may stand for ---------------------------------------------------------------
+# Noise spreads eigenvalues that lie closer together than its own do: the least of those released are too small, and
+# below 0. Proofs: inst/proofs/inference.md, section 9.
+
+# an eigenvalue is seen where it stands above the mean of those that are no larger by more than one of noise in as many
+# directions does with this probability
+SEEN_LEVEL <- 0.95
+
+eigenvalues_seen <- function(values, noises) {
+  d <- length(values)
+  longest <- max(vapply(noises, function(h) sqrt(sum(h^2)), 0)) # no eigenvalue is further from the mean
+  for (k in seq_len(d - 1) - 1) {
+    rest <- values[(k + 1):d]
+    if (rest[1] - mean(rest) > longest) next
+    i <- seq_along(rest)
+    above <- vapply(noises, function(h) {
+      e <- eigen(h[i, i, drop = FALSE], symmetric = TRUE, only.values = TRUE)$values
+      e[1] - mean(e)
+    }, 0)
+    if (!(rest[1] - mean(rest) > stats::quantile(above, SEEN_LEVEL, names = FALSE))) return(k)
+  }
+  d - 1
+}
+
+# how far eigenvalues that are seen stand above the q others: at what noise makes 0 of, where they don't
+seen_excess <- function(value, sd, q) pmax(without_noise(value, sd, q), sd * sqrt(q))
+
+# draws of noise that leave a trace that can be; at least this share do
+LEAST_LEFT <- 0.05
+
+# `draws` covariances that the release may stand for, some lost, in the basis of its eigenvectors: list(basis, seen,
+# all). The eigenvalues that are seen and their directions are those released but for noise; of the others only the
+# trace and the distance from an even matrix are known, and they are one direction apart, as in section 5.
+covariance_draws <- function(r, draws) {
+  e <- eigen((r$moment + t(r$moment)) / 2, symmetric = TRUE)
+  noises <- covariance_noises(r, draws)
+  d <- length(e$values)
+  k <- eigenvalues_seen(e$values, noises)
+  known <- list(sd = r$noise$sd, values = e$values, seen = seq_len(k), rest = (k + 1):d)
+  level <- mean(e$values[known$rest])
+  # noise pushes seen ones up and takes that from the others
+  trace <- sum(e$values) - sum(seen_excess(e$values[known$seen] - level, known$sd, d - k)) - k * level
+  off <- vapply(noises, function(h) sum(diag(h)[known$rest]), 0)
+  trace <- max(trace, stats::quantile(off, LEAST_LEFT, names = FALSE))
+  left <- which(trace - off >= 0)
+  list(basis = e$vectors, seen = k, all = lapply(left, function(i) {
+    covariance_draw(known, trace / (d - k), trace - off[i], noises[[i]])
+  }))
+}
+
+# one of them: `level` is the mean of the unseen eigenvalues as released, `trace` their sum without noise
+covariance_draw <- function(known, level, trace, noise) {
+  rest <- known$rest
+  q <- length(rest)
+  S <- matrix(0, length(known$values), length(known$values))
+  S[rest, rest] <- unseen_draw(known$values[rest], trace, noise[rest, rest, drop = FALSE])
+  for (i in known$seen) {
+    excess <- seen_excess(known$values[i] - noise[i, i] - level, known$sd, q)
+    # how much of its direction noise has turned towards the others (Benaych-Georges and Nadakuditi 2011)
+    turned <- min(1, q * (known$sd / excess)^2)
+    v <- numeric(nrow(S))
+    v[i] <- sqrt(1 - turned)
+    v[rest] <- sqrt(turned) * even_direction(q)
+    S <- S + excess * tcrossprod(v)
+    S[i, i] <- S[i, i] + trace / q
+  }
+  S
+}
+
+even_direction <- function(q) {
+  u <- stats::rnorm(q)
+  u / sqrt(sum(u^2))
+}
+
+# Where no eigenvalue is seen: one direction apart by what the released ones are less noise, which is split into that
+# along the difference and all other
+unseen_draw <- function(values, trace, noise) {
+  q <- length(values)
+  if (q == 1) return(matrix(trace))
+  u <- even_direction(q)
+  uneven <- noise - diag(mean(diag(noise)), q)
+  along <- sum(u * (uneven %*% u)) / sqrt(1 - 1 / q)
+  apart <- sqrt(max(0, sum((values - mean(values))^2) - sum(uneven^2) + along^2)) - along
+  above <- min(trace, max(0, apart) / sqrt(1 - 1 / q))
+  diag((trace - above) / q, q) + above * tcrossprod(u)
 }

@@ -189,7 +189,7 @@ format.riemdp_covariance <- function(x, ...) {
 summary.riemdp_covariance <- function(object, ...) {
   g <- object$guarantee
   data.frame(
-    manifold = label_manifold(object$manifold), n = object$n, trace = sum(diag(object$value)), label = g$label,
+    manifold = label_manifold(object$manifold), n = object$n, trace = max(0, sum(diag(object$moment))), label = g$label,
     epsilon = g$epsilon, delta = g$delta, nominal_epsilon = g$nominal_epsilon, adjacency = g$adjacency,
     mechanism = object$mechanism, radius = object$radius, sensitivity = object$sensitivity,
     expected_error = object$expected_error, covers = COVERS, source = object$source %||% NA_character_

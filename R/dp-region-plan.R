@@ -118,7 +118,6 @@ ellipsoid_size <- function(M, n, epsilon, center, radius, delta, share, rest) {
   s <- covariance_estimator$answer(list(sum = matrix(0, d, d)), plan, about, list())
   half <- vapply(with_simulation(2, covariance_noises(s, ELLIPSOID_DRAWS)), function(noise) {
     s$moment <- diag(pmin(rest$spread, s$length)^2) + noise
-    s$value <- without_negative(s$moment)
     exp(mean(log(covariance_region(r, s, rest$level)$half_axes)))
   }, 0)
   data.frame(mechanism = r$mechanism, estimate = mean_region(r, rest$level)$radius, region = mean(half),

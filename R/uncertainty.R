@@ -29,9 +29,12 @@
 #'   is in it, averaged over its law. Where curvature is positive the mean's Hessian is bounded from the mean square.
 #' * `"finite"`: at any number of records, for independent records of any law (proofs/inference.md, section 6). Wider.
 #' * with `covariance`: an ellipsoid, for many records. Its axes are those of the released covariance and the noise
-#'   together; how large it must be is simulated from the noise's laws, with a fixed seed (section 9). Where the number
-#'   of records is private, in both releases, it is made for the least number that there may be, and wide enough for
-#'   whatever way missing points pull the mean. [region_contains()] says which points are in it.
+#'   together; how large it must be is simulated from the noise's laws, with a fixed seed (section 9). Of a covariance
+#'   that is small beside its noise only the trace is known and how uneven it may be: directions that noise doesn't tell
+#'   apart have one axis, and where there are no others the ellipsoid is a ball. Where even the trace of those is within
+#'   its noise the ellipsoid is too large there, and its coverage up to 1. Where the number of records is private, in
+#'   both releases, it is made for the least number that there may be, and wide enough for whatever way missing points
+#'   pull the mean. [region_contains()] says which points are in it.
 #'
 #' @section More on regions:
 #' The region never exceeds what the public ball says by itself: the mean of the moved records lies within `radius` of
@@ -58,6 +61,9 @@
 #' @param levels coverages for the table.
 #' @references Vu, D. and Slavkovic, A. (2009). Differential privacy for clinical trial data: preliminary evaluations.
 #'   *ICDM Workshops*, 138-143. \doi{10.1109/ICDMW.2009.52}
+#'
+#'   Benaych-Georges, F. and Nadakuditi, R. R. (2011). The eigenvalues and eigenvectors of finite, low rank
+#'   perturbations of large random matrices. *Advances in Mathematics* 227, 494-521. \doi{10.1016/j.aim.2011.02.007}
 #' @examples
 #' x <- wishart_spd[, , 1:200]
 #' r <- dp_mean(x, spd(2), epsilon = 1, center = diag(2), radius = 1.5)
@@ -375,23 +381,21 @@ check_same <- function(r, covariance) {
   }
 }
 
-# An ellipsoid: {mu: v'A^-1 v <= c}, v the coordinates of the logarithm of mu at the point. A is the covariance of both
-# errors together, c a quantile of v'A^-1 v over the noise of the mean, a normal error of sampling, and the noise of the
-# covariance, of which a draw is taken off (proofs/inference.md, section 9).
+# An ellipsoid: {mu: v'A^-1 v <= c}, v the coordinates of the logarithm of mu at the point. Over covariances that the
+# release may stand for A is the mean of that of both errors together, c a quantile of v'A^-1 v over the noise of the
+# mean and a normal error of sampling (proofs/inference.md, section 9). From public laws with a fixed seed.
 covariance_region <- function(r, covariance, level) {
   M <- r$manifold
-  d <- mf_facts(M)$dimension
-  ball <- check_radius(M, r$radius, r$center)
   told <- ellipsoid_counted(r, covariance, level)
-  covariance[c("value", "moment")] <- unrounded(covariance, told$times)
-  known <- population_known(d, ball, NULL, told$noise, told$level, told$n)
-  weight <- known$cells$weight
-  most <- covariance$length^2
-  bend <- least_bend(ball, min(most, told$times * sum(diag(covariance$value))), most)
-  count <- told$n * bend^2 / told$times
-  A <- covariance$value / count + diag(sum(weight * known$far^2) / d, d)
-  c <- ellipsoid_quantile(covariance, A, count, told$n, known$far, weight, told$level)
-  shape <- with_ball(c * A, told$pull)
+  known <- population_known(mf_facts(M)$dimension, NULL, NULL, told$noise, told$level, told$n)
+  found <- with_simulation(1, {
+    drawn <- covariance_draws(covariance, ELLIPSOID_COVARIANCES)
+    each <- sampling_covariances(drawn$all, covariance, told, check_radius(M, r$radius, r$center))
+    A <- ellipsoid_shape(each, drawn, known)
+    list(A = A, c = ellipsoid_quantile(each, A, told$n, known$far, known$cells$weight, told$level),
+         basis = drawn$basis)
+  })
+  shape <- found$basis %*% with_ball(diag(found$c * found$A), told$pull) %*% t(found$basis)
   e <- eigen(shape, symmetric = TRUE)
   reach <- ball_reach(r)
   structure(list(
@@ -404,12 +408,31 @@ covariance_region <- function(r, covariance, level) {
   ), class = c("riemdp_ellipsoid", "riemdp_region"))
 }
 
-# Released moments, made no less than before rows were rounded: root mean squares add up as lengths do, `times` the
-# released ones being those over the least number of records
-unrounded <- function(covariance, times) {
-  wide <- with_ball(times * covariance$value, covariance$rounding) / times
-  list(wide, covariance$moment + wide - covariance$value)
+# how many covariances are drawn, and how many errors for all of them
+ELLIPSOID_COVARIANCES <- 160
+ELLIPSOID_ERRORS <- 10000
+
+# Those of the error of sampling: second moments are no more than the square of the length that is allowed
+sampling_covariances <- function(covariances, covariance, told, ball) {
+  most <- covariance$length^2
+  lapply(covariances, function(S) {
+    S <- unrounded(S, covariance$rounding, told$times)
+    square <- told$times * sum(diag(S))
+    S * told$times * min(1, most / square) / (told$n * least_bend(ball, min(most, square), most)^2)
+  })
 }
+
+# the squares of its axes: those of the released eigenvectors, one for all that aren't seen
+ellipsoid_shape <- function(each, drawn, known) {
+  axes <- rowMeans(vapply(each, diag, numeric(ncol(drawn$basis))))
+  rest <- drawn$seen + seq_len(length(axes) - drawn$seen)
+  axes[rest] <- mean(axes[rest])
+  axes + sum(known$cells$weight * known$far^2) / length(axes)
+}
+
+# Second moments before rows were rounded, at least: root mean squares add up as lengths do, `times` the released ones
+# being those over the least number of records
+unrounded <- function(S, far, times) with_ball(times * S, far) / times
 
 # What may fail of a released size: a twentieth for how many records there are at least, a twentieth for how far the
 # mean is from what noise was added to
@@ -444,22 +467,19 @@ with_ball <- function(Q, far) {
   (1 + 1 / p) * Q + diag((1 + p) * far^2, nrow(Q))
 }
 
-# simulated with a fixed seed, from public laws
-ellipsoid_quantile <- function(covariance, A, count, n, far, weight, level) {
-  d <- ncol(A)
-  each <- 250
-  inverse <- solve(A)
-  with_simulation(1, {
-    lengths <- lapply(covariance_noises(covariance, 40), function(noise) {
-      e <- eigen(without_negative(covariance$moment - noise) / count, symmetric = TRUE)
-      z <- matrix(stats::rnorm(d * each), d) * rep(sqrt(max(1, n - 1) / stats::rchisq(each, max(1, n - d))), each = d)
-      u <- matrix(stats::rnorm(d * each), d)
-      l <- far[sample.int(length(far), each, TRUE, weight)]
-      v <- e$vectors %*% (sqrt(pmax(e$values, 0)) * z) + u * rep(l / sqrt(colSums(u^2)), each = d)
-      colSums(v * (inverse %*% v))
-    })
-    stats::quantile(unlist(lengths), level, names = FALSE)
+# for errors of sampling with each of these covariances; `axes`: the diagonal of A
+ellipsoid_quantile <- function(covariances, axes, n, far, weight, level) {
+  d <- length(axes)
+  each <- ceiling(ELLIPSOID_ERRORS / length(covariances))
+  lengths <- lapply(covariances, function(S) {
+    e <- eigen(S, symmetric = TRUE)
+    z <- matrix(stats::rnorm(d * each), d) * rep(sqrt(max(1, n - 1) / stats::rchisq(each, max(1, n - d))), each = d)
+    u <- matrix(stats::rnorm(d * each), d)
+    l <- far[sample.int(length(far), each, TRUE, weight)]
+    v <- e$vectors %*% (sqrt(pmax(e$values, 0)) * z) + u * rep(l / sqrt(colSums(u^2)), each = d)
+    colSums(v^2 / axes)
   })
+  stats::quantile(unlist(lengths), level, names = FALSE)
 }
 
 # which points a ball or an ellipsoid holds

@@ -77,6 +77,152 @@ test_that("without noise the ellipsoid is Hotelling's", {
   expect_match(format(r)[1], "an ellipsoid around the released point with half-axes")
 })
 
+# what a covariance's release keeps, with noise of this standard deviation beside the diagonal
+noisy_release <- function(lambda, sd, mechanism = "gauss") {
+  d <- length(lambda)
+  s <- list(mechanism = mechanism, noise = list(sd = sd), moment = diag(lambda), rounding = 0, length = 100, point = numeric(d),
+            scale = switch(mechanism, gauss = NA, wishart = sd / sqrt((d + 1) / 2), laplace = sd / sqrt((d * (d + 1) / 2 + 1) / 2)))
+  structure(s, class = "riemdp_covariance")
+}
+
+test_that("ellipsoids hold their level, in little room, where noise takes eigenvalues below 0", {
+  n <- 1000
+  runs <- if (quick()) 60 else 120
+  d <- 9
+  m <- with_simulation(1, dp_mean(matrix(0, n, d), euclidean(d), 1e4, numeric(d), 5, mechanism = "laplace", post = FALSE))
+  spread <- 100^-seq(0, 1, length.out = d)
+  cases <- list(list(rep(1, d), 0.3, 1.15), list(spread / mean(spread), 0.1, 1.4), list(c(9, rep(0.2, d - 1)), 1, 3))
+  for (case in cases) {
+    s <- noisy_release(case[[1]], case[[2]])
+    plain <- exp(mean(log(case[[1]]))) * stats::qchisq(0.95, d) / n
+    out <- with_simulation(2, replicate(runs, {
+      x <- matrix(stats::rnorm(n * d), n) * rep(sqrt(case[[1]]), each = n)
+      s$moment <- crossprod(x) / n + internal$covariance_noises(s, 1)[[1]]
+      s$value <- internal$without_negative(s$moment)
+      r <- internal$covariance_region(m, s, 0.95)
+      c(sum(colMeans(x) * solve(r$shape, colMeans(x))) <= 1, exp(mean(log(r$half_axes^2))) / plain)
+    }))
+    expect_gt(stats::pbinom(sum(out[1, ]), runs, 0.95), 1e-6)
+    expect_lt(sqrt(stats::median(out[2, ])), case[[3]])
+  }
+})
+
+test_that("covariances that a release may stand for are what the truth looks like from there", {
+  d <- 9
+  lambda <- c(8, 4, rep(1, d - 2))
+  for (mechanism in c("gauss", "laplace", "wishart")) {
+    s <- noisy_release(lambda, 0.4, mechanism)
+    out <- with_simulation(3, replicate(if (quick()) 40 else 100, {
+      s$moment <- diag(lambda) + internal$covariance_noises(s, 1)[[1]]
+      drawn <- internal$covariance_draws(s, 40)
+      truth <- colSums(drawn$basis^2 * lambda)
+      c(rowMeans(vapply(drawn$all, diag, numeric(d))) - truth, eigen(s$moment, TRUE, TRUE)$values - truth)
+    }))
+    off <- rowMeans(out)
+    by <- apply(out, 1, stats::sd) / sqrt(ncol(out))
+    # large eigenvalues, and all others together; what was released is off by much more
+    expect_true(all(abs(off[1:2]) < 5 * by[1:2] + 0.05), label = mechanism)
+    rest <- colMeans(out[3:d, ])
+    expect_lt(abs(mean(rest)), 5 * stats::sd(rest) / sqrt(ncol(out)) + 0.03, label = mechanism)
+    expect_lt(off[2 * d], -1)
+  }
+})
+
+test_that("a draw of a covariance, number by number", {
+  known <- list(sd = 0.5, values = c(9, 5, 2, 1, -1), seen = 1:2, rest = 3:5)
+  noise <- diag(c(0.2, -0.3, 0.1, 0, 0))
+  S <- with_simulation(1, internal$covariance_draw(known, 0.7, 2.4, noise))
+  excess <- c(9 - 0.2, 5 + 0.3) - 0.7
+  excess <- vapply(excess, function(y) stats::uniroot(function(l) l + 3 * 0.25 / l - y, c(0.87, 20), tol = 1e-12)$root, 0)
+  turned <- 3 * 0.25 / excess^2
+  expect_equal(diag(S)[1:2], excess * (1 - turned) + 0.8)
+  expect_equal(sum(diag(S)), sum(excess) + 5 * 0.8)
+  expect_gt(min(eigen(S, TRUE, TRUE)$values), 0)
+  # one that noise leaves within its own: its size there, and nothing known of its direction
+  known <- list(sd = 0.5, values = c(2.2, 1, 0.5, 0.6), seen = 1, rest = 2:4)
+  S <- with_simulation(1, internal$covariance_draw(known, 0.7, 2.4, diag(0, 4)))
+  expect_equal(S[1, ], c(0.8, 0, 0, 0))
+  expect_equal(sum(diag(S)), 4 * 0.8 + 0.5 * sqrt(3))
+  # what isn't seen: the trace, and the distance from an even matrix that noise leaves
+  for (noise in list(matrix(0, 3, 3), diag(c(0.4, 0.4, 0.4)))) {
+    B <- with_simulation(2, internal$unseen_draw(c(2, 1, 0), 6, noise))
+    expect_equal(sum(diag(B)), 6)
+    expect_equal(sum((B - diag(2, 3))^2), 2)
+    expect_equal(eigen(B, TRUE, TRUE)$values[2:3], rep(2 - sqrt(2 / 6), 2))
+  }
+  # noise along the difference and all other
+  noise <- matrix(c(0.3, 0.1, 0, 0.1, -0.2, 0.2, 0, 0.2, 0.5), 3)
+  B <- with_simulation(2, internal$unseen_draw(c(3, 1, -1), 6, noise))
+  u <- with_simulation(2, internal$even_direction(3))
+  G <- (tcrossprod(u) - diag(1 / 3, 3)) / sqrt(2 / 3)
+  H <- noise - diag(0.2, 3)
+  expect_equal((sqrt(sum((B - diag(2, 3))^2)) + sum(H * G))^2 + sum(H^2) - sum(H * G)^2, 8)
+  expect_equal(with_simulation(2, internal$unseen_draw(c(9, 0, 0), 1, 0 * noise)), tcrossprod(u)) # no less than 0
+  expect_identical(internal$unseen_draw(-3, 0.5, matrix(1)), matrix(0.5))
+  # what noise has pushed seen ones up by is the others'
+  s <- noisy_release(c(8, 4, 1, 1, 1, 1), 0.4, "wishart")
+  s$scale <- 0 # draws of 0
+  drawn <- with_simulation(3, internal$covariance_draws(s, 5))
+  stands <- function(y) stats::uniroot(function(l) l + 4 * 0.16 / l - y, c(0.8, 20), tol = 1e-12)$root
+  rest <- 14 - stands(7) - stands(3)
+  excess <- c(stands(8 - rest / 4), stands(4 - rest / 4))
+  expect_identical(drawn$seen, 2)
+  expect_equal(diag(drawn$all[[1]])[1:2], rest / 4 + excess * (1 - 0.64 / excess^2))
+  expect_equal(sum(diag(drawn$all[[1]])), 1.5 * rest + sum(excess))
+  # without noise it is what was released, and one below 0 still stands for something
+  s <- noisy_release(c(3, 2, 1), 0)
+  drawn <- with_simulation(3, internal$covariance_draws(s, 5))
+  expect_equal(drawn$all[[5]], diag(c(3, 2, 1)))
+  s <- noisy_release(c(-5, -6, -7), 1)
+  drawn <- with_simulation(3, internal$covariance_draws(s, 100))
+  expect_identical(drawn$seen, 0)
+  expect_gte(length(drawn$all), 5)
+  expect_gt(min(vapply(drawn$all, function(S) min(eigen(S, TRUE, TRUE)$values), 0)), -1e-9)
+})
+
+test_that("eigenvalues are seen above those of noise in as many directions", {
+  d <- 6
+  noises <- with_simulation(1, internal$covariance_noises(noisy_release(rep(1, d), 1), 2000))
+  top <- function(q) {
+    stats::quantile(with_simulation(2, replicate(4000, {
+      z <- matrix(stats::rnorm(q^2), q)
+      h <- (z + t(z)) / sqrt(2)
+      eigen(h, TRUE, TRUE)$values[1] - mean(diag(h))
+    })), 0.95)
+  }
+  for (q in c(2, 4, 6)) {
+    lead <- 100 * seq_len(d - q) + 100
+    for (side in c(-1, 1)) {
+      # one that stands by 4 % of the edge below or above it
+      values <- c(rev(lead), (1 + 0.04 * side) * top(q) * q / (q - 1), rep(0, q - 1))
+      seen <- internal$eigenvalues_seen(values, noises)
+      if (side < 0) expect_identical(seen, d - q, label = q) else expect_gt(seen, d - q, label = q)
+    }
+  }
+})
+
+test_that("a summary's trace isn't made larger by noise", {
+  r <- with_simulation(5, dp_covariance(matrix(0, 50, 6), euclidean(6), 1, numeric(6), 1, at = numeric(6)))
+  for (moment in list(diag(c(4, 1, 0, -1, -2, 0)), -diag(6))) {
+    r$moment <- moment
+    r$value <- internal$without_negative(moment)
+    expect_equal(summary(r)$trace, max(0, sum(diag(moment))))
+  }
+})
+
+test_that("errors of sampling: bending, lengths and numbers", {
+  ball <- internal$check_radius(sphere(3), 0.5, c(0, 0, 0, 1))
+  S <- diag(c(0.05, 0.02, 0.01))
+  covariance <- list(length = 0.8, rounding = 0)
+  one <- function(S, times) internal$sampling_covariances(list(S), covariance, list(times = times, n = 50), ball)[[1]]
+  expect_equal(one(S, 1), S / (50 * internal$least_bend(ball, 0.08, 0.64)^2))
+  expect_equal(one(S, 2), 2 * S / (50 * internal$least_bend(ball, 0.16, 0.64)^2))
+  expect_equal(one(100 * S, 1), 8 * S / (50 * internal$least_bend(ball, 0.64, 0.64)^2))
+  drawn <- list(basis = diag(3), seen = 1)
+  axes <- internal$ellipsoid_shape(list(S, 3 * S), drawn, list(far = c(1, 2), cells = list(weight = c(0.25, 0.75))))
+  expect_equal(axes, c(0.1, 0.03, 0.03) + 3.25 / 3)
+})
+
 test_that("ellipsoids hold the mean of a population as often as they say, in less room than balls", {
   s <- AROUND$sphere
   runs <- if (quick()) 100 else 300
@@ -238,15 +384,14 @@ test_that("with units it is the covariance of their means, and an ellipsoid hold
 test_that("an ellipsoid counts what rounding rows to few bits takes from the covariance", {
   S <- diag(c(4, 1)) * 1e-4
   for (far in c(1e-3, 0.1)) {
-    wide <- riemdp:::unrounded(list(value = S / 2, moment = S / 2 - diag(1e-5, 2), rounding = far), 2)
+    wide <- riemdp:::unrounded(S / 2, far, 2)
     # whatever was rounded by that much in one direction has its root mean square in it
     for (angle in seq(0, pi, length.out = 7)) {
       t <- c(cos(angle), sin(angle))
-      expect_gte(drop(t %*% (2 * wide[[1]]) %*% t), (sqrt(drop(t %*% S %*% t)) + far)^2 * (1 - 1e-12))
+      expect_gte(drop(t %*% (2 * wide) %*% t), (sqrt(drop(t %*% S %*% t)) + far)^2 * (1 - 1e-12))
     }
-    expect_equal(wide[[2]] - (S / 2 - diag(1e-5, 2)), wide[[1]] - S / 2, tolerance = 1e-12)
   }
-  expect_equal(riemdp:::unrounded(list(value = 0 * S, moment = 0 * S, rounding = 0.1), 1)[[1]], diag(0.01, 2))
+  expect_equal(riemdp:::unrounded(0 * S, 0.1, 1), diag(0.01, 2))
   # records closer together than the grid
   held <- with_simulation(4, vapply(1:15, function(i) {
     x <- cbind(0.3 + 3e-4 * rnorm(2e4), 0.2 + 3e-4 * rnorm(2e4))
