@@ -98,12 +98,13 @@ dp_glm <- function(formula, data = NULL, epsilon, bounds, ..., family = c("binom
   spec <- with_counts(glm_terms(formula, names(data)), weights, subset, names(data), env)
   public <- glm_bounds(spec, bounds, family, level)
   values <- linear_values(spec, data, env, predictor_types(spec, public),
-                          least = replace, left = public$left$type, most = weight_bound(spec, bounds))
+                          least = replace, units = given$units, left = public$left$type,
+                          most = weight_bound(spec, bounds))
   values$y <- lapply(values$y, glm_response, public$left)
   spec$constants <- values$constants
   columns <- linear_columns(spec, public)
   if (length(columns) >= 500) abort_riemdp("shape", "there may be at most 500 coefficients.")
-  shares <- fit_shares(given$units, values$n, "objective")
+  shares <- fit_shares(given$units, values$n, "objective", !replace)
   ask <- list(n = as.double(counted(shares, values$n)), d = as.double(length(columns)), epsilon = fit_epsilon(epsilon),
               delta = 0, method = "objective", family = family, left = public$left, unit = unit_name(given$units),
               source = stated_source(source), spec = spec, bounds = public, columns = columns,

@@ -70,9 +70,13 @@
 #'   `interval` an array with `fit`, `lower`, `upper` as its last dimension (a matrix for one response). `confint()`: a
 #'   matrix with a row for each coefficient, and an attribute `covers` that says which error it covers. `vcov()`: the
 #'   covariance of the noise, without the (weak) one between responses. `summary()`: a list of class `summary.riemdp_lm`
-#'   with `coefficients`, a data frame. `tidy()`: a data frame with `response`, `term`, `estimate`, `std.error` (of the
-#'   noise); with `residual` `std.error` of noise and sampling together, `std.error.privacy` and `std.error.sampling`
-#'   (half of what holds .68 of the draws), `conf.low` and `conf.high` about the population.
+#'   with `coefficients`, a data frame, and with `residual` also `fit`, one with a row for each response: `sigma`,
+#'   `r.squared` with `r.squared.std.error`, and `logLik` and `AIC` of a normal law with the released sum of squares
+#'   (`NA` of units, and where that sum isn't positive). `r.squared` is about the population's line; what slopes seem to
+#'   tell because noise and sampling move them is taken out, so it may be 0. `tidy()`: a data frame with `response`,
+#'   `term`, `estimate`, `std.error` (of the noise); with `residual` `std.error` of noise and sampling together,
+#'   `std.error.privacy` and `std.error.sampling` (half of what holds .68 of the draws), `conf.low` and `conf.high`
+#'   about the population.
 #'   `glance()`: one row. `nobs()`: the public number of records. `formula()`: the formula, without its environment.
 #' @references
 #' Ferrando, C., Wang, S. and Sheldon, D. (2022). Parametric bootstrap for differentially private confidence intervals.
@@ -451,8 +455,10 @@ glance.riemdp_lm <- function(x, ...) {
 
 #' @rdname predict.riemdp_lm
 #' @export
-summary.riemdp_lm <- function(object, residual = NULL, ...) {
-  structure(list(release = object, coefficients = tidy(object, residual)), class = "summary.riemdp_lm")
+summary.riemdp_lm <- function(object, residual = NULL, nsim = 2000, ...) {
+  out <- list(release = object, coefficients = tidy(object, residual, nsim = nsim))
+  if (!is.null(residual)) out$fit <- made_by_dp_lm(object, population_fit(object, residual, nsim))
+  structure(out, class = "summary.riemdp_lm")
 }
 
 #' @export
@@ -463,6 +469,11 @@ print.summary.riemdp_lm <- function(x, ...) {
       if (both) "noise and sampling together, intervals are about the population:\n" else
         "the noise which privacy adds, by the public model:\n", sep = "")
   print(x$coefficients, row.names = FALSE)
+  if (!is.null(x$fit)) {
+    cat("\nHow much of the variance the population's line tells, from released numbers;",
+        "logLik and AIC of a normal law:\n")
+    print(x$fit, row.names = FALSE)
+  }
   invisible(x)
 }
 

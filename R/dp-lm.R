@@ -256,7 +256,8 @@ dp_lm <- function(formula, data = NULL, epsilon, delta = 0, bounds, ...,
   values <- if (chunked) {
     chunk_variables(c(spec$responses, spec$predictors), names, data, env)
   } else {
-    linear_values(spec, data, env, wants, least = replace, most = weight_bound(spec, bounds))
+    linear_values(spec, data, env, wants, least = replace, units = given$units,
+                  most = weight_bound(spec, bounds))
   }
   if (chunked && from_sample) {
     abort_riemdp("unsupported",
@@ -265,7 +266,7 @@ dp_lm <- function(formula, data = NULL, epsilon, delta = 0, bounds, ...,
   if (from_sample) public <- sample_bounds(spec, values)
   spec$constants <- values$constants
   columns <- linear_columns(spec, public)
-  shares <- fit_shares(given$units, values$n, method)
+  shares <- fit_shares(given$units, values$n, method, !replace)
   ask <- linear_ask(counted(shares, values$n), length(columns), length(spec$responses), epsilon, delta, method,
                     r_squared, rule, guess, unit_name(given$units))
   if (chunked && ask$method != "auto") linear_in_chunks(ask$method)

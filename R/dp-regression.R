@@ -149,7 +149,7 @@ dp_regression <- function(formula, M, data = NULL, epsilon, center, radius, spee
   records <- regression_records(formula, M, data, x_range, env, least = replace && is.null(unit))
   spec <- records$spec
   if (chunked) chunked_method(method)
-  shares <- fit_shares(given$units, records$n, method, if (invalid == "error") {
+  shares <- fit_shares(given$units, records$n, method, !replace, if (invalid == "error") {
     paste("With invalid = \"ignore\"", c("they are left out.", "each counts as a missing record."))
   })
   if (chunked) records$y$share <- shares else records$x <- with_shares(records$x, shares)

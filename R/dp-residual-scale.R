@@ -100,7 +100,7 @@ residual_records <- function(fit, data, unit, curve) {
   least <- !private && is.null(unit)
   values <- if (curve) curve_values(fit, data, least) else line_values(fit, data, least)
   # rows of no unit are a curator's fault in a line, as there; a curve takes any record
-  shares <- fit_shares(given$units, values$n, "any", if (!curve) c("", ""))
+  shares <- fit_shares(given$units, values$n, "any", private, if (!curve) c("", ""))
   list(values = values, data = if (is_chunks(data)) data, shares = shares, n = counted(shares, values$n),
        unit = unit_name(given$units))
 }

@@ -56,13 +56,10 @@ GRAM_MOST <- 250
 #'   the fit needs of it is how many count, which is released anyway, and a record moves the sums less. Variables must
 #'   be columns of `data` then.
 #'
-#' @section Bands: `confint()` has a band about the curve of the population's mean logarithms, from the model above: for
-#'   each predictor a radius that noise, sampling and smoothing stay within with probability `level` on average over the
-#'   range (Wahba 1983). It rests on that model and on no theorem, and leaves clipping out. Lengths are those in the
-#'   reference's tangent spaces. In simulations (bent tracks on the sphere and in `spd(3)`, 7 to
-#'   61 B-splines) bands of level .95 held .91 to .99 of the curve where the expected error is below a fifth of
-#'   `constant`; elsewhere none is told (`riemdp_error_unsupported`). What no spline on these knots can follow isn't in
-#'   them.
+#' @section Bands: There are none; `confint()` says so. Bands from the model above (Wahba 1983), at level .95, held .91
+#'   to .99 of the curve for even predictors and little scatter, but .85 to .90 with few B-splines and much scatter,
+#'   .77 where units have effects of their own, and .11 where predictors are five values: `covariance` is that of the
+#'   model, and no more.
 #'
 #' @inheritParams dp_regression
 #' @param formula points on the left as in [geodesic_regression()]; on the right one term, `bs()` or `poly()` of one
@@ -78,9 +75,9 @@ GRAM_MOST <- 250
 #' @param delta from 0 to below 1; above 0 normal noise may be drawn.
 #' @param penalty `"auto"`, or a number from 0 to 1e12.
 #' @param x,object a release.
-#' @param newdata a data frame with the predictor, or `NULL` for 51 values along its range.
-#' @param parm not used.
-#' @param level coverage of the band, between 0 and 1.
+#' @param newdata a data frame with the predictor, or `NULL` for 51 values along its range; others are moved to its
+#'   ends.
+#' @param parm,level not used.
 #' @param main title.
 #' @return An object of class `riemdp_spline` and [riemdp_release]: `value` (coefficients, a row for each B-spline,
 #'   in the coordinates of [mf_coords()] at the centre), `sums` (as released: `moment`, `gram`, `count`, their
@@ -88,8 +85,8 @@ GRAM_MOST <- 250
 #'   which the coefficients were found, a geometric mean), `manifold`, `mechanism` (`"l2"` or `"normal"`), `n` (`NA`
 #'   where it is private), `unit`, `center`, `radius`, `velocity`, `columns` (name, middle and half width of the
 #'   predictor), `expected_error` (see [dp_spline_plan()]), `constant`, `share`, `source`, `guarantee`, `budget`,
-#'   `draws`. `predict()`: points of the curve. `confint()`: a `riemdp_band`, as of [confint.riemdp_regression()].
-#'   There are `coef()`, `print()`, `summary()`, [explain()], `plot()`, `nobs()`, `formula()`, `tidy()` and
+#'   `draws`. `predict()`: points of the curve. There are `coef()`, `print()`, `summary()`, [explain()], `plot()`,
+#'   `nobs()`, `formula()`, `tidy()` and
 #'   `glance()` methods. Errors: `riemdp_error_argument`, `riemdp_error_radius`, `riemdp_error_shape` and
 #'   `riemdp_error_unsupported` for arguments, formulas and budgets of other kinds, all from public numbers.
 #' @references
@@ -162,27 +159,32 @@ spline_records <- function(formula, M, given, x_range, env, replace, invalid) {
   asked <- spline_term(formula, names, env)
   if (!replace) check_inside(list(asked$formula[[2]], asked$formula[[3]]), data, env)
   records <- regression_records(asked$formula, M, data, x_range, env, least = replace && is.null(given$units))
-  if (replace) check_constant_sizes(list(bases = list(asked$term)), records$n)
+  if (replace) check_constant_sizes(list(bases = list(asked$term)), given$units$count %||% records$n)
   column <- strip_columns(records$spec$columns)
   if (nrow(column) != 1 || is.null(records$spec$bounds$x[[1]]$range)) {
     abort_riemdp("shape", "`x_range` must be two numbers, the smaller first: a smooth curve has one predictor.")
   }
   range <- records$spec$bounds$x[[1]]$range
-  shares <- fit_shares(given$units, records$n, "sums", if (invalid == "error") {
+  shares <- fit_shares(given$units, records$n, "sums", !replace, if (invalid == "error") {
     paste("With invalid = \"ignore\"", c("they are left out.", "each counts as a missing record."))
   })
   records$constants <- c(records$constants, asked$term$constants)
   c(records, list(shares = shares, basis = basis_on(asked$term, range), range = range, units = given$units))
 }
 
-# what is asked for, checked: public quantities only
-spline_ask <- function(M, n, epsilon, center, radius, velocity, delta, basis, range) {
+spline_radius <- function(M, radius) {
   radius <- check_number(public_value(radius, "radius"), "radius", least = 1e-60, most = 1e60)
-  reference <- spline_reference(M, center, velocity, diff(range) / 2)
   limit <- mf_facts(M)$injectivity_radius
   if (limit > 0 && radius >= limit) {
     abort_riemdp("radius", sprintf("`radius` is %.4g, but must be below %.4g, the injectivity radius.", radius, limit))
   }
+  radius
+}
+
+# what is asked for, checked: public quantities only
+spline_ask <- function(M, n, epsilon, center, radius, velocity, delta, basis, range) {
+  radius <- spline_radius(M, radius)
+  reference <- spline_reference(M, center, velocity, diff(range) / 2)
   d <- mf_facts(M)$dimension
   if (d > 5000 || spline_count(basis) * d > 1e5) {
     abort_riemdp("unsupported", "so many knots in so many dimensions can't be had.")
@@ -245,8 +247,18 @@ spline_normal <- function(ask, weight) {
 
 # the noise with the least expected error, which is told in units of the radius
 spline_noise <- function(ask) {
-  all <- lapply(SPLINE_SHARES, function(share) spline_pure(ask, share))
-  if (ask$delta > 0) all <- c(all, lapply(SPLINE_WEIGHTS, function(weight) spline_normal(ask, weight)))
+  why <- NULL
+  # which can be had follows from public numbers
+  had <- function(f) function(x) {
+    tryCatch(f(ask, x), riemdp_error_unsupported = function(e) {
+      why <<- why %||% e
+      NULL
+    })
+  }
+  all <- lapply(SPLINE_SHARES, had(spline_pure))
+  if (ask$delta > 0) all <- c(all, lapply(SPLINE_WEIGHTS, had(spline_normal)))
+  all <- Filter(length, all)
+  if (!length(all)) stop(why)
   nominal <- spline_nominal(ask$basis, ask$range, ask$pairs)
   errors <- vapply(all, spline_error, 0, ask, nominal, spline_penalty(ask$basis))
   errors[is.na(errors)] <- Inf # numbers near the ends of doubles
@@ -318,7 +330,7 @@ spline_error <- function(noise, ask, nominal, P) {
     A <- firm_solve(B + prior, t(VG))
     sum(bias * (nominal$gram %*% bias)) + ask$d * sum((nominal$gram %*% A) * (A %*% V))
   }, 0)
-  sqrt(min(errors))
+  sqrt(max(0, min(errors)))
 }
 
 firm_solve <- function(A, b) {

@@ -43,7 +43,7 @@ check_basis_constants <- function(spec) {
 }
 
 # A vector outside of `data` under the name of a public number, with a number for each record: it is theirs. Where their
-# number is private nothing is said of it.
+# number is private nothing is said of it, and of rows of units the number of units is asked about.
 check_constant_sizes <- function(spec, n) {
   constants <- basis_constants(spec)
   for (name in names(constants)[n > 1 & lengths(constants) == n]) refuse_constant(name)
@@ -416,14 +416,14 @@ column_values <- function(columns, bounds, values, clip = TRUE, n = length(value
 }
 
 # Values of all variables. `wants`: types of the predictors, "" for what a column's class says; `declared`: types of
-# columns; `left`: of the responses; `most`: the largest weight.
+# columns; `units`: whose rows they are; `left`: of the responses; `most`: the largest weight.
 linear_values <- function(spec, data, env, wants = rep("", length(spec$predictors)), n = NULL, declared = character(),
-                          least = 1, left = "number", most = 1) {
+                          least = 1, units = NULL, left = "number", most = 1) {
   if (!(is.data.frame(data) || is.null(data))) abort_riemdp("argument", "`data` must be a data frame.")
   all <- c(spec$responses, spec$predictors, unname(spec$counts))
   if (!least && !is.null(data)) check_inside(all, data, env)
   rows <- formula_names(all, data, env, n)
-  if (least) check_constant_sizes(spec, rows$n)
+  if (least) check_constant_sizes(spec, units$count %||% rows$n)
   if (rows$n < least) abort_riemdp("shape", "there must be at least one record.")
   wants <- c(rep(left, length(spec$responses)), wants, rep("number", length(spec$counts)))
   values <- row_values(all, wants, rows, declared)

@@ -103,7 +103,7 @@ line_equation <- function(object) {
 }
 
 # Draws of how far a released line is from the population's, on public scales: list(off, (q (d + 1)) x nsim; variances,
-# nsim x q; lost, the share without an answer). `parts`: of "privacy" and "sampling".
+# nsim x q; cov, of predictors, d^2 x nsim). `parts`: of "privacy" and "sampling".
 line_draws <- function(object, residual, nsim, parts = c("privacy", "sampling")) {
   b <- object$scaled_coefficients
   d <- ncol(b) - 1
@@ -122,17 +122,18 @@ line_draws <- function(object, residual, nsim, parts = c("privacy", "sampling"))
       if (sums) return(statistics_root(object, known$xx, v[i, ], parts, sizes$taken[i]))
       moments <- drawn_moments(known$xx, sizes$all[i], known$noise)
       if (steps) {
-        return(list(off = newton_root(object, v[i, ], moments, parts, sizes$taken[i]), short = moments$short))
+        return(c(list(off = newton_root(object, v[i, ], moments, parts, sizes$taken[i])), moments[c("short", "cov")]))
       }
       eq$n <- sizes$taken[i]
-      list(off = eq$unit * equation_root(eq, v[i, ] / eq$unit^2, moments, parts), short = moments$short)
+      c(list(off = eq$unit * equation_root(eq, v[i, ] / eq$unit^2, moments, parts)), moments[c("short", "cov")])
     })
   })
   off <- vapply(each, function(one) as.vector(one$off), numeric(length(b)))
   far <- if (sums) 1e3 else 1e3 * eq$unit
   lost <- mean(vapply(each, `[[`, NA, "short") | apply(abs(matrix(off, length(b))), 2, max) >= far)
   if (lost > LOST_MOST) abort_lost()
-  list(off = matrix(off, length(b)), variances = v)
+  cov <- vapply(each, function(one) as.vector(one$cov), numeric(d^2))
+  list(off = matrix(off, length(b)), variances = v, cov = matrix(cov, d^2))
 }
 
 # the same where sums of products were released: X'X and X'Y less a draw of their noise, and of the error of sampling
@@ -150,9 +151,11 @@ statistics_root <- function(object, xx, v, parts, n) {
   root <- t(chol(own))
   sampled <- root %*% (matrix(stats::rnorm(length(b)), ncol(b)) * rep(sqrt(v), each = ncol(b)))
   if (!"sampling" %in% parts) sampled <- 0
-  if (!"privacy" %in% parts) return(list(off = t(solve(own, sampled + matrix(0, ncol(b), nrow(b)))), short = FALSE))
+  if (!"privacy" %in% parts) {
+    return(list(off = t(solve(own, sampled + matrix(0, ncol(b), nrow(b)))), short = FALSE, cov = drawn$cov))
+  }
   truth <- solve(own, object$details$moments$xy - noise$xy - sampled)
-  list(off = b - t(truth), short = drawn$short)
+  list(off = b - t(truth), short = drawn$short, cov = drawn$cov)
 }
 
 # the same of an average of Newton's steps: its noise is known, and so is how much more sampling moves it than least
@@ -200,6 +203,36 @@ population_errors <- function(object, residual, nsim) {
   sampling <- pmin(spread("sampling"), total)
   list(total = total, sampling = sampling, privacy = sqrt(total^2 - sampling^2))
 }
+
+# How much of each response's variance the population's line tells, and the likelihood of a normal law: a row for each.
+# What slopes seem to tell because they are off, by draws, is taken out (inference.md, 8).
+population_fit <- function(object, residual, nsim) {
+  b <- object$scaled_coefficients
+  draws <- line_draws(object, residual, nsim)
+  slopes <- rep(c(FALSE, rep(TRUE, ncol(b) - 1)), each = nrow(b))
+  told <- function(j, s) { # s: slopes of response j, a column for each draw
+    vapply(seq_len(nsim), function(i) sum(tcrossprod(s[, i]) * draws$cov[, i]), 0)
+  }
+  n <- counted_or_told(object)
+  rows <- lapply(seq_len(nrow(b)), function(j) {
+    off <- draws$off[slopes & seq_along(b) %% nrow(b) == j %% nrow(b), , drop = FALSE]
+    own <- b[j, -1]
+    excess <- middle_mean(told(j, off))
+    share <- function(told, rest) pmax(0, told) / (pmax(0, told) + rest)
+    mean <- max(0, residual$squares$sum[j]) / n
+    likely <- if (mean > 0 && of_rows(object$guarantee)) {
+      -n / 2 * (log(2 * pi * mean * object$bounds$y["scale", j]^2) + 1)
+    } else NA_real_
+    moved <- share(told(j, own - off) - 2 * excess, draws$variances[, j])
+    data.frame(r.squared = share(mean(told(j, matrix(own, length(own), nsim))) - excess, mean),
+               r.squared.std.error = diff(stats::quantile(moved, stats::pnorm(c(-1, 1)), names = FALSE)) / 2,
+               logLik = likely, AIC = 2 * (ncol(b) + 1) - 2 * likely)
+  })
+  cbind(data.frame(response = names(object$spec$responses), sigma = unname(residual$value)), do.call(rbind, rows))
+}
+
+# tails are heavy where a draw's predictors hardly vary
+middle_mean <- function(x) mean(pmin(x, stats::quantile(x, 0.99, names = FALSE)))
 
 # Bands at rows of a design: lower and upper ends, rows x responses x 2, of the population's line, or with `new` of a
 # new record's response; `value` the coefficients as given

@@ -278,27 +278,29 @@ check_units <- function(units, otherwise = c("", "")) {
 }
 
 # What each row counts in its unit: 1 over how many rows that has, rounded downwards to a multiple of 2^-30 (of a larger
-# one beyond 2^22 units), so that
+# one beyond 2^22 units; where their number is private of 2^-26 always, as no share may depend on it), so that
 # sums of shares have no rounding errors and a unit never counts more than 1. With an attribute, the number of units;
 # NULL where there are none.
-unit_shares <- function(units) {
+unit_shares <- function(units, private = FALSE) {
   if (is.null(units)) return(NULL)
   if (length(units$of) > 2^26) abort_riemdp("unsupported", "`unit` is for at most 2^26 records.")
-  one <- 2^min(30, 52 - ceiling(log2(max(2, units$count)))) # sums over all units fit into doubles
+  # sums over all units fit into doubles
+  one <- if (private) 2^26 else 2^min(30, 52 - ceiling(log2(max(2, units$count))))
   share <- floor(one / tabulate(units$of, units$count)[units$of]) / one
   share[is.na(share)] <- 0 # of no unit
   structure(share, units = as.double(units$count))
 }
 
-# The shares of the n rows of a fit. `otherwise` as in check_units(), NULL where a curator doesn't ask.
-fit_shares <- function(units, n, method, otherwise = c("", "")) {
+# The shares of the n rows of a fit. `otherwise` as in check_units(), NULL where a curator doesn't ask. private: the
+# number of units.
+fit_shares <- function(units, n, method, private, otherwise = c("", "")) {
   if (is.null(units)) return(NULL)
   check_unit_length(units, n)
   if (!is.null(otherwise)) check_units(units, otherwise)
   if (identical(method, "paper")) {
     abort_riemdp("unsupported", "method = \"paper\" isn't available with `unit`: it is for study and promises nothing.")
   }
-  unit_shares(units)
+  unit_shares(units, private)
 }
 
 # The shares of features' records, NULL where each counts 1; and how many records or units there are. n: of records

@@ -11,20 +11,23 @@ kng_lattice_unsupported <- function(M, ask, name) {
 }
 
 # About the share of trials that succeed for a mean at the ball's edge, where curvature bends most: public numbers, no
-# promise. The law near it fills half a ball of coordinates, which are stretched across the radius.
-kng_lattice_kept <- function(M, ball, scale, less, name) {
+# promise. The law near it fills half a ball of coordinates, which are stretched across the radius. stair: of a
+# staircase the widths of a shell and of the first one.
+kng_lattice_kept <- function(M, ball, scale, less, name, stair = c(0, 0)) {
   d <- mf_facts(M)$dimension
   r <- ball$radius
   far <- r * sqrt(max(0, -ball$k_min))
   contract <- kng_contract(ball)
   bend <- if (name == "kng") 1 - cot_factor(2 * r * sqrt(max(ball$k_max, 0))) else 0
   steep <- if (name == "kng") coth_factor(far) else 1
-  remember(paste("kept on a lattice", name, d, r, scale, less, contract, bend, steep, far), function() {
+  key <- paste(c("kept on a lattice", name, d, r, scale, less, contract, bend, steep, far, stair), collapse = " ")
+  remember(key, function() {
     u <- 2 * r * exp(seq(log(1e-3 * min(1, scale / r)), 0, length.out = 4000))
     cap <- if (d == 1) 1 / 2 else stats::pbeta(1 - (u / (2 * r))^2, (d - 1) / 2, 1 / 2) / 2
-    log_kept <- log_sphere_area(d) + d * log(u) + log(cap) - steep * u / scale
+    energy <- if (stair[1] > 0) staircase_energy(u, scale, stair[1], stair[2]) else steep * u / scale
+    log_kept <- log_sphere_area(d) + d * log(u) + log(cap) - energy
     mass <- log_sum(log_kept[is.finite(log_kept)]) + log(log(u[2] / u[1])) - (d - 1) * log(sinhc_r(far))
-    min(1, exp(mass - .Call(riemdp_kng_proposed, d, r, contract, bend, 1 / scale, less)))
+    min(1, exp(mass - .Call(riemdp_kng_proposed, d, r, contract, bend, 1 / scale, less, stair[1], stair[2])))
   })
 }
 
@@ -50,7 +53,10 @@ kng_lattice_plan <- function(M, ask, name, bounds) {
   if (law$scale / most < kng_finest(ask$ball, steps)) abort_fine(law$scale / most)
   # of a private number any scale from the finest on may be that of the gradient
   scales <- c(law$scale / most, if (!is.null(bounds$most)) ask$ball$radius * c(0.01, 0.03, 0.1, 0.3, 1, 100))
-  kept <- min(vapply(scales, function(s) kng_lattice_kept(M, ask$ball, s, 2 * steps$slope, name), 0))
+  stair <- if (name == "staircase_truncated") staircase_widths(M, law$scale, bounds$shell)
+  kept <- min(vapply(scales, function(s) {
+    kng_lattice_kept(M, ask$ball, s, 2 * steps$slope, name, as.numeric(unlist(stair) %||% c(0, 0)))
+  }, 0))
   if (!(kept * ask$max_trials >= 1)) {
     abort_riemdp("unsupported", sprintf(
       paste("mechanism = \"%s\" would take about %.3g trials on a lattice here for some records, and `max_trials` is",
@@ -59,7 +65,7 @@ kng_lattice_plan <- function(M, ask, name, bounds) {
   }
   c(bounds[c("sensitivity", "theorem", "solver_error", "total")], weighed_parts(law), list(
     acceptance = kept, slow = !(kng_cost(M, ask) <= kept * 1e10), numbers = steps$numbers, gradient = steps$gradient,
-    most = bounds$most, details = c(bounds$details %||% kng_moved(name), list(step = lattice_law_step(ask$ball)))
+    most = bounds$most, details = c(bounds$details %||% kng_moved(name), list(step = lattice_law_step(ask$ball)), stair)
   ))
 }
 
@@ -150,6 +156,7 @@ mechanism_staircase_truncated <- list(
   auto = TRUE,
   on_ball = TRUE,
   chunks = TRUE,
+  lattice_only = TRUE,
   unsupported = function(M, ask) {
     paste("mechanism = \"staircase_truncated\"", if (!is.null(ask$sigma))
       "has steps as wide as the sensitivity: give `epsilon`." else
@@ -161,6 +168,11 @@ mechanism_staircase_truncated <- list(
   law = function(plan) list(energy = truncated_staircase(plan), truncated = TRUE)
 )
 
+# the first shell's is that of noise on all of a flat space with half of epsilon; any width is as private as any other
+staircase_widths <- function(M, scale, shell) {
+  list(shell = shell, first = min(shell, staircase_best(euclidean(mf_facts(M)$dimension), scale, shell)$first))
+}
+
 lattice_staircase_truncated <- lattice_law(
   "staircase_truncated",
   unsupported = function(M, ask) {
@@ -169,13 +181,9 @@ lattice_staircase_truncated <- lattice_law(
   },
   plan = function(M, ask) {
     bounds <- distance_bounds(M, ask)
-    shell <- bounds$total
+    bounds$shell <- bounds$total
     # once more for the exponents, which are products of whole numbers of shells
-    plan <- kng_lattice_plan(M, ask, "staircase_truncated", lattice_law_bounds(bounds, ask$ball, 0))
-    # of noise on all of a flat space with half of epsilon; any width is as private as any other
-    first <- min(shell, staircase_best(euclidean(mf_facts(M)$dimension), plan$scale, shell)$first)
-    plan$details[c("shell", "first")] <- list(shell, first)
-    plan
+    kng_lattice_plan(M, ask, "staircase_truncated", lattice_law_bounds(bounds, ask$ball, 0))
   },
   release = function(M, x, plan, ask) kng_lattice_release(M, x, plan, ask, "laplace_truncated"),
   words = function(r) {
@@ -233,7 +241,7 @@ around_kept <- function(d, scale, wide) {
   R <- wide$ball$radius
   less <- 2 * wide$steps$slope
   key <- paste(c("mass proposed", format(c(d, R, scale, less), digits = 17)), collapse = " ")
-  proposed <- remember(key, function() .Call(riemdp_kng_proposed, d, R, 1, 0, 1 / scale, less))
+  proposed <- remember(key, function() .Call(riemdp_kng_proposed, d, R, 1, 0, 1 / scale, less, 0, 0))
   min(1, exp(log_sphere_area(d) + lgamma(d) + d * log(scale) - (d - 1) * log(sinhc_r(R)) - proposed))
 }
 

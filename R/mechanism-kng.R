@@ -7,7 +7,7 @@
 LATTICE_WEIGHTS <- 2^-40
 LATTICE_ASSUMES <- "IEEE 754 double precision; hypot, log, tan, exp2 to 32 units in the last place"
 
-# as many as the sampler's numbers have room for, and of medians as many as its bounds are of use in
+# as many as the sampler's tables and numbers are made for, and of medians as many as its bounds are of use in
 LATTICE_LAW_DIMENSIONS <- 128
 MEDIAN_DIMENSIONS <- 20
 
@@ -18,7 +18,7 @@ kng_on_lattice <- function(M) {
 # Why there is no law on that lattice in the ball, a sentence's end of public facts after a subject, or NULL
 lattice_law_why <- function(M, ball, most = LATTICE_LAW_DIMENSIONS) {
   if (mf_facts(M)$dimension > most) {
-    return(sprintf("needs at most %d dimensions: beyond, nearly all trials of the sampler would fail", most))
+    return(sprintf("needs at most %d dimensions: the sampler is made for no more", most))
   }
   unlist(lapply(part_leaves(M), function(leaf) lattice_part_why(leaf$M, ball$radius / sqrt(leaf$weight))))[1]
 }

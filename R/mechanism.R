@@ -20,6 +20,7 @@
 #   counts        TRUE where `release` counts records, which sites don't answer
 #   shares        TRUE where sites may add shares of the noise
 #   lattice       function(M): TRUE where numerics = "lattice" is served; on_lattice() makes it
+#   lattice_only  TRUE where numerics = "real" is not served at all
 #   options       names of arguments of its own in `options =`
 #   on_ball       TRUE where the law is one on the ball, whose constant takes half of epsilon
 #   by_center     function(M): TRUE where a plan depends on more of the centre than isometries keep
@@ -177,7 +178,8 @@ plan_one <- function(M, ask, name, error = TRUE) {
 # numerics = "auto": on a lattice where that can be had, from public numbers, else with doubles
 plan_numerics <- function(M, ask, name, error) {
   with <- function(numerics) plan_one(M, utils::modifyList(ask, list(numerics = numerics)), name, error)
-  if (has_lattice(M, name)) lattice_or_real(with) else with("real")
+  if (!has_lattice(M, name)) return(with("real"))
+  if (isTRUE(mean_mechanisms()[[name]]$lattice_only)) with("lattice") else lattice_or_real(with)
 }
 
 # what `with` makes of "lattice", or of "real" where that is refused

@@ -272,8 +272,9 @@ predict.riemdp_spline_regression <- function(object, newdata = NULL, ...) {
   spline_at(object, regression_predictors(object, newdata), object$coefficients)
 }
 
-# points of a fit or a release at predictors from the middle, 1 x n
+# points of a fit or a release at predictors from the middle, 1 x n: moved into the range, as in the fit
 spline_at <- function(object, x, theta) {
+  x[] <- pmin(object$columns$half, pmax(-object$columns$half, x))
   s <- spline_features(object$basis, object$range, as.vector(x) + object$columns$middle)
   spline_points(object$manifold, object$reference, theta, s, x)
 }

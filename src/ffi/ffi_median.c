@@ -278,13 +278,16 @@ SEXP riemdp_lattice_law_sum_nonprivate(SEXP m, SEXP x, SEXP centre, SEXP bounds,
 }
 
 /* see kng_proposed() */
-SEXP riemdp_kng_proposed(SEXP d, SEXP radius, SEXP contract, SEXP bend, SEXP slope, SEXP less)
+SEXP riemdp_kng_proposed(SEXP d, SEXP radius, SEXP contract, SEXP bend, SEXP slope, SEXP less, SEXP shell,
+                         SEXP first)
 {
     double dim = read_number(d, "d", 1, GRID_DIM), r = read_number(radius, "radius", 1e-30, 1e30);
     struct public_law law = {.radius = r,
                              .contract = read_number(contract, "contract", 0, 1),
                              .bend = read_number(bend, "bend", 0, 1),
                              .slope = read_number(slope, "slope", 0, 1e100),
-                             .less = read_number(less, "less", 0, 1e100)};
+                             .less = read_number(less, "less", 0, 1e100),
+                             .shell = read_number(shell, "shell", 0, 1e100),
+                             .first = read_number(first, "first", 0, 1e100)};
     return Rf_ScalarReal(kng_proposed((size_t)dim, r, &law, ffi_doubles(grid_work())));
 }

@@ -213,6 +213,8 @@ struct median {
 
 /* of the lattice, from the radius alone: a power of two */
 double median_step(double radius);
+/* F as it enters the exponent, in steps where there are shells: it doesn't fall with F */
+double in_shells(double length, double shell, double first);
 size_t median_work(const struct median *k);
 /* a: coordinates near the records' median, or of their mean (law KNG_DISTANCE: the mean is the only record), and then those of the point that is
  * proposed around; work: median_work() that `k` keeps */
@@ -229,9 +231,9 @@ double kng_length_at(const struct median *k, const double *a);
 void kng_look_around(struct median *k, const double *a);
 /* A lattice law's weights at most, by public numbers: exp(-slope max(0, F - less)), F the integral of 1 - bend ((radius + s)/(2 radius))^2
  * over distances s from the base, which are at least `contract` times those of coordinates; bend is what half a squared distance may bend
- * less than in flat space */
+ * less than in flat space. shell, first: as in struct median */
 struct public_law {
-    double radius, contract, bend, slope, less;
+    double radius, contract, bend, slope, less, shell, first;
 };
 /* log of the mass that is proposed for it from a base at the ball's edge, in units of the lattice's cells. work: grid_work() */
 double kng_proposed(size_t d, double radius, const struct public_law *law, double *work);

@@ -22,7 +22,7 @@ static size_t rings_work(size_t d)
 
 size_t median_work(const struct median *k)
 {
-    return k->steps->span + rings_work(k->steps->span) + grid_work() + k->n;
+    return k->steps->span + (k->law ? 0 : rings_work(k->steps->span)) + grid_work() + k->n;
 }
 
 /* v/sqrt(|v|^2 + smooth^2), in place; 0 where that is no vector. Returns the root. */
@@ -338,10 +338,9 @@ static const double LOG_2 = 0.69314718055994530942;
 
 /* ---- the law ------------------------------------------------------------------------------------------------------- */
 
-/* F as it enters the exponent: it doesn't fall with F */
-static double in_shells(const struct median *k, double length)
+double in_shells(double length, double shell, double first)
 {
-    return k->shell > 0 ? fmax(0, ceil((length - k->first) / k->shell)) * k->shell : length;
+    return shell > 0 ? fmax(0, ceil((length - first) / shell)) * shell : length;
 }
 
 /* at least how far apart two points are whose coordinates at the centre are u apart, one of them the base: the exponential map of a ball
@@ -355,7 +354,7 @@ static double apart(const struct median *k, double u)
 static double log_most(const void *data, double u)
 {
     const struct median *k = data;
-    return -in_shells(k, level(k, apart(k, u))) / k->scale;
+    return -in_shells(level(k, apart(k, u)), k->shell, k->first) / k->scale;
 }
 
 static double length_at(const struct median *k, const double *a)
@@ -373,7 +372,7 @@ static double less_volume(const struct median *k, const double *a)
 static struct dyadic weight_at(void *data, const double *a)
 {
     struct median *k = data;
-    double bits = k->scale < INFINITY ? in_shells(k, length_at(k, a)) * k->rate : 0, whole;
+    double bits = k->scale < INFINITY ? in_shells(length_at(k, a), k->shell, k->first) * k->rate : 0, whole;
     bits += less_volume(k, a) / LOG_2;
     whole = ceil(bits);
     return (struct dyadic){(uint64_t)ldexp(exp((whole - bits) * LOG_2), 52), -(int64_t)whole - 52};
@@ -434,7 +433,7 @@ void median_bound(struct median *k, const double *a, double *out)
     out[2] = sqrt(u);
     double vectors = k->law ? 1 : (double)k->n;
     out[1] = -log_most(k, out[2]) * k->scale / vectors;
-    out[0] = norm2(k->m->dim, a) <= k->grid.radius ? in_shells(k, length_at(k, a)) / vectors : NAN;
+    out[0] = norm2(k->m->dim, a) <= k->grid.radius ? in_shells(length_at(k, a), k->shell, k->first) / vectors : NAN;
 }
 
 /* ---- a point near the median --------------------------------------------------------------------------------------- */

@@ -36,7 +36,7 @@ uint64_t integer_root(uint64_t a);
 uint64_t uniform_below(struct bits *bits, uint64_t most);
 /* true with probability num/den, or 1 if that is less; `num` is used up */
 int bernoulli_big(struct bits *bits, struct big *num, const struct big *den);
-/* true with probability num 2^e/den, or 1 if that is less; 0 < num, both of at most 1,500 bits; both are used up */
+/* true with probability num 2^e/den, or 1 if that is less; 0 < num, both of at most 2,900 bits; both are used up */
 int bernoulli_dyadic(struct bits *bits, struct big *num, int64_t e, struct big *den);
 /* true with probability exp(-num/den); den below 2^63. Of large numbers, `num` is used up. */
 int bernoulli_exp(struct bits *bits, uint64_t num, uint64_t den);

@@ -82,7 +82,8 @@ static uint64_t short_size(double s, int *twos)
 static void make_parts(struct grid *g, double low)
 {
     double narrow = fmax(1, floor(0.5 * low / (PER_SD * g->step * sqrt((double)g->d))));
-    double wide = fmax(1, 1.5 * g->reach / (PER_SD * g->step * sqrt((double)g->d)));
+    double fills = fmin(1.5, 1 + 2 / (double)g->d); /* what a wider part has lies outside the ball, in many dimensions */
+    double wide = fmax(1, fills * g->reach / (PER_SD * g->step * sqrt((double)g->d)));
     double rate = fmax(fmin(1.3, exp(1 / sqrt((double)g->d))), exp(log(wide / narrow) / (GRID_PARTS - 2)));
     g->parts = 0;
     for (double s = narrow; g->parts < GRID_PARTS; s = fmax(s * rate, s + 1)) {

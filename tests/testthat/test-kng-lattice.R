@@ -189,6 +189,27 @@ test_that("draws in many dimensions: lengths by the gamma law, directions even, 
   }
 })
 
+test_that("many dimensions: wide noise, shells, and how many trials are planned of them", {
+  # even over the ball, but for a little
+  M <- euclidean(50)
+  out <- law_draws(M, matrix(0, 2, 50), numeric(50), 1, "laplace_truncated", 10, 300)
+  expect_lt(out$trials, 300 * 150)
+  rho <- sqrt(rowSums(out$draws^2))
+  expect_lt(abs(mean(rho) - 50 / 51) / stats::sd(rho) * sqrt(300), 6)
+  for (case in list(list(50, 100, 40), list(100, 1, 1500), list(128, 2, 1000))) {
+    M <- euclidean(case[[1]])
+    edge <- c(1 - 1e-6, numeric(case[[1]] - 1))
+    x <- matrix(edge, case[[2]], case[[1]], byrow = TRUE)
+    r <- dp_mean(x, M, case[[3]], numeric(case[[1]]), 1, mechanism = "staircase_truncated")
+    out <- law_draws(M, x, numeric(case[[1]]), 1, "laplace_truncated", riemdp:::lattice_law_scale(r), 200)
+    expect_gt(200 / out$trials, 0.5 * r$acceptance, label = case[[1]])
+    expect_lt(200 / out$trials, 10 * r$acceptance, label = case[[1]])
+  }
+  # there are no doubles to fall back to: the lattice's own reason is told
+  expect_error(dp_mean(matrix(0, 100, 50), euclidean(50), 1, numeric(50), 0.1, mechanism = "staircase_truncated"), "trials on a lattice",
+               class = "riemdp_error_unsupported")
+})
+
 test_that("the default is a lattice on shapes of fifty landmarks, and says so", {
   M <- kendall(50)
   for (law in LAWS) {

@@ -94,7 +94,7 @@ test_that("scales pay for sensitivity, rounding, the lattice's edge and cells", 
 test_that("the share that is kept is remembered of its own numbers", {
   for (case in list(c(2, 0.02, 2, 1e-9), c(3, 0.02, 2, 1e-9), c(2, 0.02 * (1 + 1e-9), 2, 1e-9), c(2, 0.02, 2.1, 1e-9), c(2, 0.02, 2, 1e-3))) {
     wide <- list(ball = list(radius = case[3]), steps = list(slope = case[4]))
-    proposed <- .Call(riemdp:::riemdp_kng_proposed, case[1], case[3], 1, 0, 1 / case[2], 2 * case[4])
+    proposed <- .Call(riemdp:::riemdp_kng_proposed, case[1], case[3], 1, 0, 1 / case[2], 2 * case[4], 0, 0)
     law <- log(2) + case[1] / 2 * log(pi) - lgamma(case[1] / 2) + lgamma(case[1]) + case[1] * log(case[2])
     for (time in 1:2) {
       expect_equal(log(riemdp:::around_kept(case[1], case[2], wide)), law - (case[1] - 1) * log(sinh(case[3]) / case[3]) - proposed, tolerance = 1e-12)

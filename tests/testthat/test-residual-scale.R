@@ -392,11 +392,34 @@ test_that("a ridge's shrinkage is told, noise makes intervals wider, and bands a
     expect_gt(mean(held[, "lower"] <= new$y[1:400] & new$y[1:400] <= held[, "upper"]), 0.9)
     expect_output(print(summary(noisy, residual = s)), "sampling together")
   }
+  # how much of the variance the line tells, and the likelihood
+  whole <- line_fit(data, 100, "statistics")
+  s <- dp_residual_scale(whole, data, 100)
+  told <- summary(whole, residual = s, nsim = 100)$fit
+  lm <- stats::lm(y ~ x, data)
+  expect_lt(abs(told$r.squared - summary(lm)$r.squared), 0.005)
+  expect_lt(abs(told$AIC - stats::AIC(lm)), 3)
+  expect_lt(abs(told$logLik - as.numeric(stats::logLik(lm))), 1.5)
+  # their noise, and that of small slopes is taken out: by the same draws
+  few <- data.frame(x = data$x[1:300], y = 0.02 * data$x[1:300] + data$y[1:300] - stats::fitted(lm)[1:300])
+  rough <- line_fit(few, 1, "objective")
+  s <- dp_residual_scale(rough, few, 1)
+  told <- summary(rough, residual = s)$fit
+  draws <- internal$line_draws(rough, s, 2000)
+  b <- rough$scaled_coefficients[2]
+  mean <- max(0, s$squares$sum) / 300
+  explained <- b^2 * mean(draws$cov) - mean(pmin(draws$off[2, ]^2 * draws$cov, stats::quantile(draws$off[2, ]^2 * draws$cov, 0.99)))
+  expect_equal(told$r.squared, max(0, explained) / (max(0, explained) + mean), tolerance = 1e-9)
+  expect_true(told$r.squared.std.error >= 0)
+  expect_output(print(summary(whole, residual = s <- dp_residual_scale(whole, data, 100), nsim = 100)), "logLik and AIC")
   # two responses, and a constant alone
   data$z <- 1 - data$y
   two <- dp_lm(cbind(y, z) ~ x, data, 3, bounds = c(LINE, list(z = c(center = 0, scale = 1))), guess = "trusted")
   s <- dp_residual_scale(two, data, 2)
   expect_identical(dim(confint(two, about = "population", residual = s, nsim = 100)), c(4L, 2L))
+  both <- summary(two, residual = s, nsim = 100)$fit
+  expect_identical(both$response, c("y", "z"))
+  expect_lt(abs(both$r.squared[1] - both$r.squared[2]), 5 * sum(both$r.squared.std.error))
   expect_identical(dim(predict(two, at, interval = "population", residual = s, nsim = 100)), c(3L, 2L, 3L))
   for (method in c("objective", "statistics")) {
     flat <- dp_lm(y ~ 1, data, 2, bounds = LINE["y"], method = method, guess = "trusted")
