@@ -494,7 +494,8 @@ averaged_curve <- function(curves) {
   w <- likely_weights(curves)
   total <- function(part) Reduce(`+`, Map(function(curve, w) w * part(curve), curves, w))
   theta <- total(function(curve) curve$theta)
-  list(theta = theta, penalty = exp(total(function(curve) log(curve$penalty))),
+  logs <- w * log(vapply(curves, `[[`, 0, "penalty"))
+  list(theta = theta, penalty = exp(sum(logs[w > 0])),
        covariance = total(function(curve) curve$covariance + tcrossprod(curve$theta - theta) / ncol(theta)))
 }
 

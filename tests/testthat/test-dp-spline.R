@@ -355,6 +355,9 @@ test_that("the penalty that is asked for is the plain fit's, and the posterior t
     expect_lt(max(abs(coef(r) - coef(fit))), 0.02)
     expect_equal(r$penalty, penalty)
   }
+  # what has no likelihood has no part, a penalty of 0 neither
+  none <- list(theta = matrix(0, 2, 1), covariance = diag(2), penalty = 0, score = -Inf)
+  expect_identical(internal$averaged_curve(list(none, utils::modifyList(none, list(penalty = 2, score = 0))))$penalty, 2)
   # one pair of hyperparameters against dense formulas
   ask <- c(asked(M, c(0, 0), 1, quote(bs(t, df = 4)), n = 100))
   ask$penalty <- 2
