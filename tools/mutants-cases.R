@@ -177,7 +177,7 @@ mutant("around-exponents", "R/mechanism-kng-lattice.R", "if (stairs) bounds <- l
 mutant("around-shell", "R/mechanism-kng-lattice.R", "shell <- if (stairs) bounds$total", "shell <- if (stairs) 0.5 * bounds$total", "the mean moves by one shell at most", "mechanism-around")
 mutant("around-steep", "R/mechanism-kng-lattice.R", "if (stairs) expm1(ask$epsilon) / shell else 1.01 / widest", "0", "what an error of distances does to the sum of weights", "mechanism-around")
 mutant("around-scale", "R/mechanism-kng-lattice.R", "law <- pure_scale(ask, bounds$total)", "law <- pure_scale(ask, 0.97 * bounds$total)", "epsilon pays for the distance", "mechanism-around")
-mutant("grid-wide", "src/mechanism/sampler_grid.c", "fmin(1.5, 1 + 2 / (double)g->d)", "1.5", "no part of the proposals lies outside the ball", "kng-lattice")
+mutant("grid-wide", "src/mechanism/sampler_grid.c", "fmin(1.5, 1 + 2 / (double)g->d)", "1.5", "no part of the proposals lies outside the ball", "kng-lattice", endless = TRUE)
 mutant("lattice-only", "R/mechanism.R", "if (isTRUE(mean_mechanisms()[[name]]$lattice_only)) with", "if (FALSE) with", "a law without doubles tells the lattice's reason", "kng-lattice")
 mutant("shells-planned", "R/mechanism-kng-lattice.R", "bend, 1 / scale, less, stair[1], stair[2])", "bend, 1 / scale, less, 0, 0)", "trials of shells are planned with shells", "kng-lattice")
 mutant("told-twice", "R/lm-population.R", "matrix(own, length(own), nsim))) - excess", "matrix(own, length(own), nsim)))", "what slopes tell because they are off is taken out", "residual-scale")
