@@ -371,7 +371,7 @@ test_that("a ridge's shrinkage is told, noise makes intervals wider, and bands a
   plain <- stats::confint(stats::lm(y ~ x, data))
   for (method in c("statistics", "objective")) {
     noisy <- line_fit(data, 0.3, method)
-    s <- dp_residual_scale(noisy, data, 0.3)
+    s <- dp_residual_scale(noisy, data, 2) # within 5 % of .5
     both <- confint(noisy, about = "population", residual = s)
     expect_true(all(both[, 2] - both[, 1] > plain[, 2] - plain[, 1]))
     expect_match(attr(both, "covers"), "sampling")
