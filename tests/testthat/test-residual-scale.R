@@ -400,6 +400,8 @@ test_that("a ridge's shrinkage is told, noise makes intervals wider, and bands a
   expect_lt(abs(told$r.squared - summary(lm)$r.squared), 0.005)
   expect_lt(abs(told$AIC - stats::AIC(lm)), 3)
   expect_lt(abs(told$logLik - as.numeric(stats::logLik(lm))), 1.5)
+  other <- dp_lm(y ~ x, data, 100, bounds = list(x = c(-1, 1), y = c(center = 0, scale = 2)), method = "statistics", guess = "trusted")
+  expect_lt(abs(summary(other, residual = dp_residual_scale(other, data, 100), nsim = 100)$fit$AIC - stats::AIC(lm)), 10)
   # their noise, and that of small slopes is taken out: by the same draws
   few <- data.frame(x = data$x[1:300], y = 0.02 * data$x[1:300] + data$y[1:300] - stats::fitted(lm)[1:300])
   rough <- line_fit(few, 1, "objective")
