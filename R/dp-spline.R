@@ -333,10 +333,7 @@ spline_error <- function(noise, ask, nominal, P) {
   sqrt(max(0, min(errors)))
 }
 
-firm_solve <- function(A, b) {
-  R <- firm_factor(A)
-  backsolve(R, forwardsolve(t(R), b))
-}
+firm_solve <- function(A, b) factor_solve(firm_factor(A), b)
 
 # ---- sums ------------------------------------------------------------------------------------------------------------
 
@@ -481,7 +478,7 @@ likely_curves <- function(G, moment, V, P, ask) {
     b <- crossprod(A, y)
     lapply(if (identical(ask$penalty, "auto")) SPLINE_BENDS^-2 else ask$penalty / scatter, function(precision) {
       U <- firm_factor(B + precision * P + diag(weak, count))
-      theta <- backsolve(U, forwardsolve(t(U), b))
+      theta <- factor_solve(U, b)
       deviance <- sum(y^2) - sum(theta * b) +
         ask$d * (log_det(R) + log_det(U) - sum(log(precision * roots + weak)))
       list(theta = theta, covariance = chol2inv(U), penalty = precision * scatter, score = -deviance / 2)

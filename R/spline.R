@@ -124,15 +124,18 @@ firm_factor <- function(A) {
 
 log_det <- function(R) 2 * sum(log(diag(R)))
 
+# by the factor of a matrix
+factor_solve <- function(R, b) backsolve(R, forwardsolve(t(R), b))
+
 # The plain fit: least squares of sums with `penalty` times the squared bends, or by generalised cross-validation. A
 # ridge of 1e-9 of a record holds what no record tells.
 spline_solve <- function(gram, moment, squares, n, P, penalty) {
   ridge <- diag(1e-9 * max(1, n), nrow(gram))
   fit <- function(penalty) {
     R <- firm_factor(gram + penalty * P + ridge)
-    theta <- backsolve(R, forwardsolve(t(R), moment))
+    theta <- factor_solve(R, moment)
     left <- max(0, squares - 2 * sum(theta * moment) + sum(theta * (gram %*% theta)))
-    df <- sum(diag(backsolve(R, forwardsolve(t(R), gram))))
+    df <- sum(diag(factor_solve(R, gram)))
     list(theta = theta, penalty = penalty, df = df, left = left, score = left / max(n - df, 1e-9)^2)
   }
   if (!identical(penalty, "auto")) return(fit(penalty))
