@@ -140,16 +140,10 @@ dp_spline <- function(formula, M, data = NULL, epsilon, center, radius, x_range,
   if (!is.null(velocity)) given$velocity <- velocity
   ask$source <- stated_source(source, given)
   ask <- c(ask, list(penalty = penalty, invalid = invalid, unit = unit_name(records$units), spec = records$spec,
-                     constants = records$constants, terms = formula_told(formula),
+                     constants = records$constants, terms = strip_environment(formula),
                      assumptions = c(if (isTRUE(records$scaled)) SCALED, constants_said(records$constants),
                                      if (is_chunks(data)) chunk_assumptions(data))))
   uncounted(release_private(spline_estimator, ask, records, ledger, data_set, part))
-}
-
-# a formula without what lies around it
-formula_told <- function(formula) {
-  environment(formula) <- globalenv()
-  formula
 }
 
 # The records of a call: list(x, y, n, shares, basis, range, spec, constants, scaled, units)
