@@ -563,8 +563,8 @@ arguments <- c(
 )
 
 # methods of exported and of base generics: by the class they are for
-classes <- c(riemdp_spline = "spline_release", riemdp_spline_regression = "spline_fit", riemdp_regression = "curve_release", riemdp_regression_plan = "curve_plan",
-             riemdp_band = "curve_band",
+classes <- c(riemdp_spline = "spline_release", riemdp_spline_regression = "spline_fit", riemdp_regression = "curve_release",
+             riemdp_regression_plan = "curve_plan", riemdp_band = "curve_band",
              riemdp_geodesic_regression = "curve_fit", summary.riemdp_geodesic_regression = "curve_summary", riemdp_points = "points",
              riemdp_tangents = "tangents", riemdp_points.riemdp_points = "points", riemdp_tangents.riemdp_tangents = "tangents", riemdp_frechet_mean = "fit",
              riemdp_release = "release", riemdp_mean = "release", riemdp_ball = "private_ball", riemdp_median = "private_median",
