@@ -27,7 +27,8 @@ kng_lattice_kept <- function(M, ball, scale, less, name, stair = c(0, 0)) {
     energy <- if (stair[1] > 0) staircase_energy(u, scale, stair[1], stair[2]) else steep * u / scale
     log_kept <- log_sphere_area(d) + d * log(u) + log(cap) - energy
     mass <- log_sum(log_kept[is.finite(log_kept)]) + log(log(u[2] / u[1])) - (d - 1) * log(sinhc_r(far))
-    min(1, exp(mass - .Call(riemdp_kng_proposed, d, r, contract, bend, 1 / scale, less, stair[1], stair[2])))
+    min(1, exp(mass - .Call(riemdp_kng_proposed, d, r, contract, bend, 1 / scale, less, stair[1], stair[2],
+                         NULL)))
   })
 }
 
@@ -194,91 +195,131 @@ lattice_staircase_truncated <- lattice_law(
   }
 )
 
-# ---- all of hyperbolic space -----------------------------------------------------------------------------------------
+# ---- all of a space without positive curvature -----------------------------------------------------------------------
 # Laplace's law and the staircase around the mean by the same sampler, in a ball so wide that next to nothing of them
 # lies beyond, with weights that have the volume in them: so these add up to the same for all records, but for what
 # `waste` pays, and no half of epsilon goes there (proofs/kng.md, section 10).
 
+# hyperbolic spaces, positive definite matrices (affine-invariant), their products with each other and with flat ones
 on_all_around <- function(M) {
-  inherits(M, "riemdp_hyperbolic") && mf_facts(M)$dimension >= 2 && kng_on_lattice(M)
+  facts <- mf_facts(M)
+  facts$dimension >= 2 && kng_on_lattice(M) && facts$k_max <= 0 && facts$k_min < 0 &&
+    all(vapply(part_leaves(M), function(leaf) mf_facts(leaf$M)$model %in% c("hyperbolic", "spd", "flat"), NA))
 }
 
-WHOLE_TAIL <- 2^-50
+# of the law's mass, what may lie beyond that ball for a privacy loss of 1, and as much less for a smaller one
+WHOLE_TAIL <- 2^-17
+# of the larger ball on hyperbolic space: cells there are a hundredth wide at most
+AROUND_WIDEST <- 30
+# "auto" takes a law whose trials succeed at least so often: half a second or so for the worst records
+AROUND_TRIALS <- 2e-6
 
-# radius beyond which the Laplace law, or a staircase that steps down by `rise`, has no more than that of its mass
-around_reach <- function(d, scale, rise) {
-  left <- 1 / scale - (d - 1)
-  outwards(stats::qgamma(log(WHOLE_TAIL) - rise + d * log(scale * left), d, lower.tail = FALSE, log.p = TRUE) / left)
+# How volume grows in a ball of the space: in how many directions and at which rate at most, as long as at last, and how
+# fast its logarithm may change along coordinates
+around_volume <- function(M) {
+  growth <- part_growth(M)
+  list(curved = growth$curved, rate = sqrt(growth$bend / growth$curved), growth = mf_facts(M)$volume_growth,
+       bend = sqrt(-mf_facts(M)$k_min), matrices = any(vapply(part_leaves(M), function(leaf) {
+         mf_facts(leaf$M)$model == "spd"
+       }, NA)))
+}
+
+# radius beyond which the Laplace law, or a staircase that steps down by `rise`, has no more than `tail` of its mass
+around_reach <- function(d, growth, scale, rise, tail) {
+  left <- 1 / scale - growth
+  outwards(stats::qgamma(log(tail) - rise + d * log(scale * left), d, lower.tail = FALSE, log.p = TRUE) / left)
 }
 
 # the ball of the lattice, and the mean's public steps in it
-around_ball <- function(M, ask, name, scale, rise) {
+around_ball <- function(M, ask, name, scale, rise, tail) {
   ball <- ask$ball
-  ball$radius <- (ball$radius + around_reach(mf_facts(M)$dimension, scale, rise)) * (1 + 1e-9)
-  if (!is.null(lattice_law_why(M, ball))) {
+  reach <- around_reach(mf_facts(M)$dimension, mf_facts(M)$volume_growth, scale, rise, tail)
+  ball$radius <- (ball$radius + reach) * (1 + 1e-9)
+  if (!is.finite(ball$radius)) abort_fine(scale)
+  why <- lattice_law_why(M, ball, widest = AROUND_WIDEST)
+  steps <- mean_steps(M, ball, 1)
+  if (!is.null(why) || !is.null(steps$why)) {
     abort_riemdp("unsupported", sprintf(
-      paste("mechanism = \"%s\" on a lattice needs room for its noise up to radius %.3g here, and doubles have it",
-            "up to 15: a smaller radius, a larger epsilon or mechanism = \"wrapped\" would do."), name, ball$radius
+      paste("mechanism = \"%s\" on a lattice needs room for its noise up to radius %.3g here, and doubles don't have",
+            "it: %s. A smaller radius, a larger epsilon or mechanism = \"wrapped\" would do."), name, ball$radius,
+      if (is.null(why)) steps$why else paste("it", why)
     ))
   }
-  steps <- mean_steps(M, ball, 1)
-  if (!is.null(steps$why)) abort_rounding(steps$why)
   list(ball = ball, steps = steps)
 }
 
 # What a distance may be off by from that of any point of the cell, and what the sum of weights may be off by for two
 # data sets, as a loss. steep: how fast the law's integral changes with an error of distances
-around_waste <- function(d, wide, steep) {
+around_waste <- function(d, volume, wide, steep, tail) {
   R <- wide$ball$radius
   half <- lattice_law_step(wide$ball) * sqrt(d) / 2
-  off <- wide$steps$gradient + 20 * UNIT_ROUNDOFF * R + 1.01 * sinhc_r(R) * half
-  volume <- (d - 1) * (half + (1 + R) * (d + 160) * UNIT_ROUNDOFF)
-  list(off = off, waste = outwards(LATTICE_WEIGHTS + 2 * off * steep + 2 * volume + 2 * WHOLE_TAIL))
+  off <- wide$steps$gradient + 20 * UNIT_ROUNDOFF * R + 1.01 * sinhc_r(volume$bend * R) * half
+  computed <- (1 + volume$bend * R) * ((d + 160) * UNIT_ROUNDOFF + if (volume$matrices) 1e-11 else 0)
+  volume <- volume$curved * (volume$bend * half + computed) + 200 * d * UNIT_ROUNDOFF
+  list(off = off, waste = outwards(LATTICE_WEIGHTS + 2 * off * steep + 2 * volume - 2 * log1p(-tail)))
 }
 
-# about the share of trials that succeed: public numbers, no promise
-around_kept <- function(d, scale, wide) {
+# about the share of trials that succeed for a mean at distance r from the centre: public numbers, no promise
+around_kept <- function(d, volume, scale, wide, r, stair) {
   R <- wide$ball$radius
   less <- 2 * wide$steps$slope
-  key <- paste(c("mass proposed", format(c(d, R, scale, less), digits = 17)), collapse = " ")
-  proposed <- remember(key, function() .Call(riemdp_kng_proposed, d, R, 1, 0, 1 / scale, less, 0, 0))
-  min(1, exp(log_sphere_area(d) + lgamma(d) + d * log(scale) - (d - 1) * log(sinhc_r(R)) - proposed))
+  grows <- c(volume$curved, volume$rate, r)
+  key <- paste(c("mass proposed", format(c(d, R, scale, less, grows, stair), digits = 17)), collapse = " ")
+  proposed <- remember(key, function() {
+    .Call(riemdp_kng_proposed, d, R, 1, 0, 1 / scale, less, stair[1], stair[2], grows)
+  })
+  most <- volume$curved * log(sinhc_r(volume$rate * R))
+  min(1, exp(log_sphere_area(d) + log_flat_mass(d, scale, stair) - most - proposed))
+}
+
+# of exp(-rho/scale) in flat space, over the area of spheres; of a staircase with shells so wide from the first on
+log_flat_mass <- function(d, scale, stair) {
+  if (stair[1] == 0) return(lgamma(d) + d * log(scale))
+  edge <- stair[2] + stair[1] * (0:ceiling(60 * (d + 1) * scale / stair[1]))
+  log(sum(exp(-(edge - stair[2]) / scale) * (edge^d - c(0, edge[-length(edge)])^d))) - log(d)
 }
 
 around_plan <- function(M, ask, name) {
   d <- mf_facts(M)$dimension
+  volume <- around_volume(M)
   stairs <- name == "staircase"
   bounds <- mean_bounds(M, ask, wrapped = FALSE)
   # with some room for what rounding adds
-  widest <- (ask$sigma %||% (bounds$total / ask$epsilon)) * 1.01
+  widest <- (ask$sigma %||% (bounds$total / ask$epsilon)) * 1.05
   check_laplace(M, widest, ask$n, ask$epsilon, ask$ball$radius)
-  wide <- around_ball(M, ask, name, widest, if (stairs) ask$epsilon else 0)
+  if (!(1 / widest > volume$curved * volume$rate)) {
+    abort_riemdp("unsupported",
+                 "volume may grow faster than the bound by which draws are proposed: a larger epsilon would do.")
+  }
+  tail <- WHOLE_TAIL * min(1, ask$epsilon %||% (bounds$total / widest))
+  wide <- around_ball(M, ask, name, widest, if (stairs) ask$epsilon else 0, tail)
   bounds <- lattice_law_bounds(bounds, wide$ball, 2 * wide$steps$gradient)
   shell <- if (stairs) bounds$total
   # once more for the exponents of shells, which are products of whole numbers
   if (stairs) bounds <- lattice_law_bounds(bounds, wide$ball, 0)
-  paid <- around_waste(d, wide, if (stairs) expm1(ask$epsilon) / shell else 1.01 / widest)
+  paid <- around_waste(d, volume, wide, if (stairs) expm1(ask$epsilon) / shell else 1.05 / widest, tail)
   law <- pure_scale(ask, bounds$total)
   if (is.null(ask$sigma)) {
     law$scale <- outwards(law$scale * ask$epsilon / max(0, ask$epsilon - paid$waste))
   } else {
     law$epsilon <- outwards(law$epsilon + paid$waste)
   }
-  if (!(law$scale <= widest)) abort_rounding("the lattice's own errors would take more than a hundredth of `epsilon`")
+  if (!(law$scale <= widest)) abort_rounding("the lattice's own errors would take more than a twentieth of `epsilon`")
   if (law$scale < kng_finest(wide$ball, wide$steps)) abort_fine(law$scale)
-  kept <- around_kept(d, law$scale, wide)
+  best <- if (stairs) staircase_best(M, law$scale, shell)
+  stair <- if (stairs) c(shell, min(shell, best$first)) else c(0, 0)
+  kept <- around_kept(d, volume, law$scale, wide, ask$ball$radius, stair)
   if (!(kept * ask$max_trials >= 1)) {
     abort_riemdp("unsupported", sprintf(
       paste("mechanism = \"%s\" would take about %.3g trials on a lattice here, and `max_trials` is %.3g. A smaller",
             "radius or mechanism = \"wrapped\" would do."), name, 1 / kept, ask$max_trials
     ))
   }
-  best <- if (stairs) staircase_best(M, law$scale, shell)
   c(bounds[c("sensitivity", "theorem", "solver_error", "total")], weighed_parts(law), list(
-    acceptance = kept, slow = !(kept >= 1e-4), numbers = bounds$numbers, gradient = wide$steps$gradient,
+    acceptance = kept, slow = !(kept >= AROUND_TRIALS), numbers = bounds$numbers, gradient = wide$steps$gradient,
     whole = wide$steps$numbers, mean_radius = best$error,
     details = c(list(lattice = lattice_law_step(wide$ball), reach = wide$ball$radius), paid,
-                if (stairs) list(step = shell, first = min(shell, best$first)))
+                if (stairs) list(step = shell, first = stair[2]))
   ))
 }
 
@@ -292,8 +333,7 @@ around_price <- function(plan) {
   shells
 }
 
-# `mechanism` on a lattice: as noise of the law `law` at the centre where the space is flat, as this where it is
-# hyperbolic
+# `mechanism` on a lattice: as noise of the law `law` at the centre where the space is flat, as this where it is curved
 on_lattice_around <- function(mechanism, law) {
   name <- mechanism$name
   whole <- list(

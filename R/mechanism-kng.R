@@ -15,18 +15,19 @@ kng_on_lattice <- function(M) {
   !of_user(M) && mf_facts(M)$dimension <= LATTICE_LAW_DIMENSIONS
 }
 
-# Why there is no law on that lattice in the ball, a sentence's end of public facts after a subject, or NULL
-lattice_law_why <- function(M, ball, most = LATTICE_LAW_DIMENSIONS) {
+# Why there is no law on that lattice in the ball, a sentence's end of public facts after a subject, or NULL. `widest`:
+# the largest radius on hyperbolic space
+lattice_law_why <- function(M, ball, most = LATTICE_LAW_DIMENSIONS, widest = 15) {
   if (mf_facts(M)$dimension > most) {
     return(sprintf("needs at most %d dimensions: the sampler is made for no more", most))
   }
-  unlist(lapply(part_leaves(M), function(leaf) lattice_part_why(leaf$M, ball$radius / sqrt(leaf$weight))))[1]
+  unlist(lapply(part_leaves(M), function(leaf) lattice_part_why(leaf$M, ball$radius / sqrt(leaf$weight), widest)))[1]
 }
 
-lattice_part_why <- function(M, radius) {
+lattice_part_why <- function(M, radius, widest) {
   facts <- mf_facts(M)
-  if (inherits(M, "riemdp_hyperbolic") && radius > 15) {
-    "needs a radius up to 15 here: doubles don't tell points further out apart"
+  if (inherits(M, "riemdp_hyperbolic") && radius > widest) {
+    sprintf("needs a radius up to %g here: doubles don't tell points further out apart", widest)
   } else if (facts$rows > 0 && facts$k_min == 0 && facts$k_max == 0 && radius > 300) {
     "needs a radius up to 300 where points are exponentials of matrices"
   }

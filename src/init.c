@@ -55,7 +55,7 @@
     X(kng_domination_nonprivate, 8)                                                                                    \
     X(kng_least_acceptance, 5)                                                                                         \
     X(kng_nonprivate, 11)                                                                                              \
-    X(kng_proposed, 8)                                                                                                 \
+    X(kng_proposed, 9)                                                                                                 \
     X(laplace_radii, 4)                                                                                                \
     X(lattice_law_bounds_nonprivate, 8)                                                                                \
     X(lattice_law_nonprivate, 9)                                                                                       \

@@ -436,7 +436,7 @@ arguments <- c(
   riemdp_lattice_law_nonprivate = "M x centre=one bounds=law_bounds law=grid_law smooth=zero sigma draws=count simulate=flag",
   riemdp_lattice_law_bounds_nonprivate = "M x centre=one bounds=law_bounds law=grid_law smooth=zero draws=count simulate=flag",
   riemdp_lattice_law_sum_nonprivate = "M x centre=one bounds=law_bounds law=grid_law smooth=zero at=one",
-  riemdp_kng_proposed = "d=lattice_dim radius contract=share bend=share slope=sigma less=tol shell=tol first=tol",
+  riemdp_kng_proposed = "d=lattice_dim radius contract=share bend=share slope=sigma less=tol shell=tol first=tol volume=numbers",
   riemdp_release_kng_lattice = "M x=x_or_tally centre=one bounds=law_bounds law=kng_law sigma=law_scale simulate=flag",
   riemdp_release_kng = "M x=x_or_tally centre=one radius=steps_radius law=kng_law sigma=kng_scales bounds=kng_bounds trials=count constant=flag simulate=flag",
   riemdp_release_mean = "M x=x_or_tally centre=one radius=steps_radius bounds law=law_any sigma=laws tol numbers=steps_numbers constant=flag simulate=flag",

@@ -5,7 +5,7 @@
 #include "ffi_steps.h"
 #include "mechanism.h"
 
-/* law: of kng_law, or 0 for medians. whole: of a ball so wide around that of the records that it is next to all of hyperbolic space */
+/* law: of kng_law, or 0 for medians. whole: of a ball so wide around that of the records that it is next to all of the space */
 struct median_args {
     SEXP x, centre, at;
     struct steps_numbers number, whole;
@@ -69,10 +69,9 @@ struct prepared {
 /* in the larger ball, where the mean's coordinates are the same */
 static struct steps wider_steps(struct call *c, const struct median_args *in)
 {
-    struct steps s = ffi_steps_make(c, &in->whole, 1);
-    if (s.mean.model != MODEL_HYPERBOLIC)
-        ffi_abort_text("unsupported", "this law is there on hyperbolic space only.");
-    return s;
+    if (c->m.k_max > 0 || !c->m.ops->radial)
+        ffi_abort_text("unsupported", "this law is there on homogeneous spaces without positive curvature only.");
+    return ffi_steps_make(c, &in->whole, 1);
 }
 
 /* From here on nothing may fail: what has no log at the centre counts as the centre. */
@@ -111,7 +110,7 @@ static void prepare(struct call *c, const struct median_args *in, struct arg *x,
                              .law = in->law,
                              .off = in->off,
                              .radius = in->whole.radius,
-                             .across = in->is_whole ? (double)m->dim - 1 : 0,
+                             .volume_room = work,
                              .smooth = in->smooth,
                              .scale = in->sigma,
                              .shell = in->shell,
@@ -119,6 +118,8 @@ static void prepare(struct call *c, const struct median_args *in, struct arg *x,
                              .steps_room = out->steps.work,
                              .total = out->steps.sum,
                              .at = (int64_t *)R_alloc(m->dim, sizeof(int64_t))};
+    if (in->is_whole)
+        manifold_volume_bound(m, &out->k.curved, &out->k.steep);
     manifold_ball_bounds(m, s.centre, in->whole.radius, &out->k.curvature, &inj, work);
     if (in->law == KNG_DISTANCE) { /* from the mean, which is all that is kept of the records */
         double *mean = ffi_doubles(steps_point_size(&out->steps.mean));
@@ -279,8 +280,10 @@ SEXP riemdp_lattice_law_sum_nonprivate(SEXP m, SEXP x, SEXP centre, SEXP bounds,
 
 /* see kng_proposed() */
 SEXP riemdp_kng_proposed(SEXP d, SEXP radius, SEXP contract, SEXP bend, SEXP slope, SEXP less, SEXP shell,
-                         SEXP first)
+                         SEXP first, SEXP volume)
 {
+    static const double none[3] = {0, 0, 0};
+    const double *v = TYPEOF(volume) == REALSXP && XLENGTH(volume) == 3 ? REAL(volume) : none;
     double dim = read_number(d, "d", 1, GRID_DIM), r = read_number(radius, "radius", 1e-30, 1e30);
     struct public_law law = {.radius = r,
                              .contract = read_number(contract, "contract", 0, 1),
@@ -288,6 +291,9 @@ SEXP riemdp_kng_proposed(SEXP d, SEXP radius, SEXP contract, SEXP bend, SEXP slo
                              .slope = read_number(slope, "slope", 0, 1e100),
                              .less = read_number(less, "less", 0, 1e100),
                              .shell = read_number(shell, "shell", 0, 1e100),
-                             .first = read_number(first, "first", 0, 1e100)};
+                             .first = read_number(first, "first", 0, 1e100),
+                             .curved = v[0],
+                             .steep = v[1],
+                             .middle = v[2]};
     return Rf_ScalarReal(kng_proposed((size_t)dim, r, &law, ffi_doubles(grid_work())));
 }

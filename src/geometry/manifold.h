@@ -193,6 +193,10 @@ double part_log_density(const struct part *q, const double *a, double *work);
 /* Where there is `radial`: Ric(v, v) = ricci |v|^2, on positive definite matrices no less than that; *curved, in how many directions a
  * space without positive curvature is curved. */
 double manifold_ricci(manifold_t m, double *curved);
+/* Where there is `radial` and no curvature above 0: the volume density at coordinates a at a point that all others are like is at most
+ * sinhc(rate |a|)^curved; by how much its logarithm, as computed, is less than that one's. */
+void manifold_volume_bound(manifold_t m, double *curved, double *rate);
+double manifold_volume_lost(manifold_t m, const double *a, double rho, double *work);
 /* of a product: its figures for the bound of its spheres' area, and `radial` and `radial_accept` */
 void product_area(struct product *p);
 void product_radial(manifold_t m, double rho, double *log_area, double *slope);

@@ -57,6 +57,24 @@ void product_radial(manifold_t m, double rho, double *log_area, double *slope)
     manifold_sinhc_area((double)m->dim, p->curved, sinhc_rate(p), rho, log_area, slope);
 }
 
+void manifold_volume_bound(manifold_t m, double *curved, double *rate)
+{
+    const struct product *p = manifold_parts(m);
+    if (p) {
+        *curved = p->curved;
+        *rate = sinhc_rate(p);
+        return;
+    }
+    double ricci = manifold_ricci(m, curved);
+    *rate = ricci < 0 ? sqrt(-ricci / *curved) : 0;
+}
+
+double manifold_volume_lost(manifold_t m, const double *a, double rho, double *work)
+{
+    double log_share = m->ops->radial_accept && rho > 0 ? m->ops->radial_accept(m, a, rho, work) : 0;
+    return fmin(1e4, fmax(0, -log_share));
+}
+
 double product_radial_accept(manifold_t m, const double *a, double rho, double *work)
 {
     const struct product *p = manifold_parts(m);

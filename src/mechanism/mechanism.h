@@ -188,21 +188,21 @@ double kng_least_acceptance(manifold_t m, double radius, double narrow, double w
                             double *work);
 
 /* Laws on a lattice of coordinates at the ball's centre: medians (mechanism_median.c), and the laws of kng_law. Weights are exp(-F/scale), F at
- * a point of the lattice the length of the sum of bounded vectors, of the mean's gradient, or the distance from the mean, or that in steps; on
- * hyperbolic space also times the volume that coordinates have there, over that at the ball's edge. */
+ * a point of the lattice the length of the sum of bounded vectors, of the mean's gradient, or the distance from the mean, or that in steps; where
+ * the ball is next to all of a homogeneous space also times the volume that coordinates have there, over the most that they have in the ball. */
 enum { MEDIAN_BITS = 31, MEDIAN_DEPTH = 52, MEDIAN_CELLS = 256 };
 
 struct median {
     /* in: n records, by their coordinates and as the steps see them; `off`: what their logarithms may be off by; the ball's radius and
      * largest curvature; the scale of F. law: 0 for medians, with the public length. shell: where it isn't 0, F counts as whole shells so wide
-     * from `first` on. across: on hyperbolic space in how many directions volume grows with the radius, where weights have it; else 0. */
+     * from `first` on. curved, steep: of the bound of the volume density, where weights have that density; else 0. room: manifold_work(). */
     manifold_t m;
     const struct mean_steps *steps;
     const double *coords, *y;
     const struct steps_records *records; /* for the gradient: may be elsewhere, with y NULL */
     size_t n;
     int law;
-    double off, radius, curvature, smooth, scale, shell, first, across, *steps_room;
+    double off, radius, curvature, smooth, scale, shell, first, curved, steep, *steps_room, *volume_room;
     int64_t *total, *at; /* room: 2 span, dim */
     /* made by median_make */
     double less, middle, reach, span, rate; /* middle: how far from the centre the base is */
@@ -231,10 +231,12 @@ double kng_length_at(const struct median *k, const double *a);
 void kng_look_around(struct median *k, const double *a);
 /* A lattice law's weights at most, by public numbers: exp(-slope max(0, F - less)), F the integral of 1 - bend ((radius + s)/(2 radius))^2
  * over distances s from the base, which are at least `contract` times those of coordinates; bend is what half a squared distance may bend
- * less than in flat space. shell, first: as in struct median */
+ * less than in flat space. shell, first: as in struct median; curved, steep too, for a base `middle` from the centre */
 struct public_law {
-    double radius, contract, bend, slope, less, shell, first;
+    double radius, contract, bend, slope, less, shell, first, curved, steep, middle;
 };
+/* log of the bound of the volume density at distance rho from the centre over that at the ball's edge; 0 where curved is 0 */
+double volume_share(double curved, double steep, double radius, double rho);
 /* log of the mass that is proposed for it from a base at the ball's edge, in units of the lattice's cells. work: grid_work() */
 double kng_proposed(size_t d, double radius, const struct public_law *law, double *work);
 /* A point of the ball around `centre` near the records' median: no promise. work: median_find_work() */

@@ -351,10 +351,18 @@ static double apart(const struct median *k, double u)
     return u * (edge > 0 ? sin(edge) / edge : 1) * (1 - 1e-9);
 }
 
+double volume_share(double curved, double steep, double radius, double rho)
+{
+    return curved > 0 ? -curved * (log_sinhc(steep * radius) - log_sinhc(steep * fmin(radius, rho))) : 0;
+}
+
+/* It doesn't rise with u: where volume enters, that at the end of a shell stands for all of it */
 static double log_most(const void *data, double u)
 {
     const struct median *k = data;
-    return -in_shells(level(k, apart(k, u)), k->shell, k->first) / k->scale;
+    double length = in_shells(level(k, apart(k, u)), k->shell, k->first);
+    double to = k->shell > 0 ? (k->first + length + k->less) * (1 + 1e-8) : u;
+    return volume_share(k->curved, k->steep, k->radius, k->middle + to) - length / k->scale;
 }
 
 static double length_at(const struct median *k, const double *a)
@@ -362,10 +370,13 @@ static double length_at(const struct median *k, const double *a)
     return k->law ? kng_length_at(k, a) : median_sum(k, a);
 }
 
-/* log of how much more volume there is at the ball's edge than at coordinates a; 0 where weights don't have it */
+/* log of how much more volume there may be in the ball than there is at coordinates a; 0 where weights don't have it */
 static double less_volume(const struct median *k, const double *a)
 {
-    return k->across > 0 ? fmax(0, k->across * (log_sinhc(k->radius) - log_sinhc(norm2(k->m->dim, a)))) : 0;
+    if (!(k->curved > 0))
+        return 0;
+    double rho = norm2(k->m->dim, a);
+    return fmax(0, manifold_volume_lost(k->m, a, rho, k->volume_room) - volume_share(k->curved, k->steep, k->radius, rho));
 }
 
 /* exp(-F/scale), to 52 bits */
@@ -432,7 +443,7 @@ void median_bound(struct median *k, const double *a, double *out)
         u += square(a[j] - (double)k->at[j] * k->grid.step);
     out[2] = sqrt(u);
     double vectors = k->law ? 1 : (double)k->n;
-    out[1] = -log_most(k, out[2]) * k->scale / vectors;
+    out[1] = in_shells(level(k, apart(k, out[2])), k->shell, k->first) / vectors;
     out[0] = norm2(k->m->dim, a) <= k->grid.radius ? in_shells(length_at(k, a), k->shell, k->first) / vectors : NAN;
 }
 

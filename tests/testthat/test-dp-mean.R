@@ -247,7 +247,7 @@ test_that("one record, a data frame, points and landmarks in both forms work", {
 
 test_that("auto says which mechanism and why, from public quantities", {
   r <- dp_mean(wishart_spd[, , 1:50], spd(2), 1, diag(2), 1.5)
-  expect_match(r$chosen, "on a lattice: wrapped .*, wrapped_staircase")
+  expect_match(r$chosen, "on a lattice: laplace .*, wrapped_staircase")
   r <- dp_mean(wishart_spd[, , 1:50], spd(2), 1, diag(2), 1.5, numerics = "real")
   expect_match(r$chosen, "laplace")
   r <- dp_mean(wishart_spd[, , 1:3], spd(2), 1, diag(2), 1.5, numerics = "real")
