@@ -73,12 +73,13 @@
 #' exactly by integer arithmetic (see [discrete_noise]); what follows is a function of the noisy integers. The
 #' sensitivity grows by twice a proven bound of the computed coordinates' error and by \eqn{\sqrt d\,2^{-k}}, together
 #' some .1 % with the default k, which follows from public numbers. `numerics = "auto"` does so wherever it can, and
-#' `mechanism = "auto"` then chooses among the laws on lattices; with `"real"`, or where there is none, the label says
-#' "real-number model". Of laws around the mean itself on curved spaces there are `"laplace"` and `"staircase"` on
-#' hyperbolic space, on positive definite matrices (affine-invariant) and on products of these and of flat spaces,
-#' where doubles have room for the noise (section 10 of `proofs/kng.md`); elsewhere their likes, and that of
-#' `"gaussian"`, are `"wrapped"`, `"wrapped_staircase"` and `"wrapped_gaussian"`; on users' manifolds nothing, as no
-#' bound of rounding errors is proven. `"wrapped_staircase"` is on a lattice only, up to \eqn{\epsilon = 12}.
+#' `mechanism = "auto"` then chooses among the laws on lattices, unless one with doubles errs less than half as much;
+#' with `"real"`, or where there is none, the label says "real-number model". Of laws around the mean itself on curved
+#' spaces there are `"laplace"` and `"staircase"` on hyperbolic space, on positive definite matrices (affine-invariant)
+#' and on products of these and of flat spaces, where doubles have room for the noise (section 10 of `proofs/kng.md`);
+#' elsewhere their likes, and that of `"gaussian"`, are `"wrapped"`, `"wrapped_staircase"` and `"wrapped_gaussian"`; on
+#' users' manifolds nothing, as no bound of rounding errors is proven. `"wrapped_staircase"` is on a lattice only, up to
+#' \eqn{\epsilon = 12}.
 #' `"kng"`, `"laplace_truncated"` and `"staircase_truncated"` draw a point of a lattice in the ball (even in
 #' coordinates, not in volume) with exactly the weight computed for it: on every manifold of the package, Stiefel
 #' manifolds and the Bures-Wasserstein metric too, in at most 128 dimensions, up to radius 15 on hyperbolic space

@@ -211,8 +211,8 @@ on_all_around <- function(M) {
 WHOLE_TAIL <- 2^-17
 # of the larger ball on hyperbolic space: cells there are a hundredth wide at most
 AROUND_WIDEST <- 30
-# "auto" takes a law whose trials succeed at least so often: half a second or so for the worst records
-AROUND_TRIALS <- 2e-6
+# trials that succeed more rarely would take seconds for the worst records
+AROUND_KEPT <- 2e-6
 
 # How volume grows in a ball of the space: in how many directions and at which rate at most, as long as at last, and how
 # fast its logarithm may change along coordinates
@@ -309,14 +309,15 @@ around_plan <- function(M, ask, name) {
   best <- if (stairs) staircase_best(M, law$scale, shell)
   stair <- if (stairs) c(shell, min(shell, best$first)) else c(0, 0)
   kept <- around_kept(d, volume, law$scale, wide, ask$ball$radius, stair)
-  if (!(kept * ask$max_trials >= 1)) {
+  most <- min(ask$max_trials, 1 / AROUND_KEPT)
+  if (!(kept * most >= 1)) {
     abort_riemdp("unsupported", sprintf(
-      paste("mechanism = \"%s\" would take about %.3g trials on a lattice here, and `max_trials` is %.3g. A smaller",
-            "radius or mechanism = \"wrapped\" would do."), name, 1 / kept, ask$max_trials
+      paste("mechanism = \"%s\" would take about %.3g trials on a lattice here, and %.3g are the most. A smaller",
+            "radius or mechanism = \"wrapped\" would do."), name, 1 / kept, most
     ))
   }
   c(bounds[c("sensitivity", "theorem", "solver_error", "total")], weighed_parts(law), list(
-    acceptance = kept, slow = !(kept >= AROUND_TRIALS), numbers = bounds$numbers, gradient = wide$steps$gradient,
+    acceptance = kept, numbers = bounds$numbers, gradient = wide$steps$gradient,
     whole = wide$steps$numbers, mean_radius = best$error,
     details = c(list(lattice = lattice_law_step(wide$ball), reach = wide$ball$radius), paid,
                 if (stairs) list(step = shell, first = stair[2]))

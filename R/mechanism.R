@@ -259,9 +259,13 @@ plan_all <- function(M, ask, names = names(mean_mechanisms())) {
   stats::setNames(out, names)
 }
 
+# A law on a lattice comes first, but not where one with doubles errs less than this many times: some space is left to
+# laws on the ball that spend half of epsilon on their sum, which err twice as much
+LATTICE_DEAR <- 2.1
+
 # mechanism = "auto": the smallest expected error among proven ones; with numerics = "auto" among those on a lattice,
-# where there are any, since these keep their promise to the last digit. Simulated errors carry some noise, so a later
-# one has to be clearly better than an earlier one. `plans`: what plan_all() has made of the same ask.
+# where there are any that aren't dear, since these keep their promise to the last digit. Simulated errors carry some
+# noise, so a later one has to be clearly better than an earlier one. `plans`: what plan_all() has made of the same ask.
 plan_auto <- function(M, ask, plans = NULL) {
   candidates <- names(Filter(function(m) isTRUE(m$auto), mean_mechanisms()))
   planned <- function(names) {
@@ -269,8 +273,7 @@ plan_auto <- function(M, ask, plans = NULL) {
     plans[names]
   }
   exact <- if (ask$numerics == "auto") {
-    Filter(function(p) identical(p$numerics, "lattice"),
-           planned(Filter(function(name) has_lattice(M, name), candidates)))
+    cheap_lattice(planned(Filter(function(name) has_lattice(M, name), candidates)))
   }
   plans <- if (length(exact)) exact else planned(candidates)
   for (name in names(plans)) {
@@ -296,6 +299,15 @@ plan_auto <- function(M, ask, plans = NULL) {
                                paste(sprintf("%s (%s)", names(unable), kinds), collapse = ", "))
   )
   plan
+}
+
+# those of the plans that are on a lattice; none where one of the others errs far less than all of them
+cheap_lattice <- function(plans) {
+  exact <- vapply(plans, function(p) identical(p$numerics, "lattice"), NA)
+  error <- vapply(plans, function(p) {
+    if (is.null(p$why) && !isTRUE(p$slow)) p$expected_error else Inf
+  }, 0)
+  if (min(error[!exact], Inf) * LATTICE_DEAR < min(error[exact], Inf)) list() else plans[exact]
 }
 
 # everything that is decided before records are touched

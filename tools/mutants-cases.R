@@ -167,6 +167,8 @@ mutant("kng-lattice-constant", "R/mechanism-kng-lattice.R", "} else if (ask$timi
 mutant("kng-lattice-region", "R/mechanism-kng.R", "out$low <- out$low * kng_contract(ball) / stretch", "out$low <- 1.5 * out$low", "regions cover the mean", "kng-lattice")
 mutant("kng-lattice-assumed", "R/mechanism-kng-lattice.R", "  parts$guarantee$assumptions <- c(EXP_ASSUMES, LATTICE_ASSUMES)\n", "", "what is taken for granted is said", "kng-lattice")
 mutant("around-volume", "src/mechanism/mechanism_median.c", "    bits += less_volume(k, a) / LOG_2;\n", "", "weights have the volume, so they add up to the same wherever the mean is", "mechanism-around")
+mutant("lattice-dear", "R/mechanism.R", "LATTICE_DEAR <- 2.1", "LATTICE_DEAR <- 3.1", "doubles are taken where a lattice is dear", "mechanism-around")
+mutant("around-kept-most", "R/mechanism-kng-lattice.R", "AROUND_KEPT <- 2e-6", "AROUND_KEPT <- 2e-9", "no release takes seconds", "mechanism-around")
 mutant("around-lost", "src/mechanism/mechanism_median.c", "fmax(0, manifold_volume_lost(k->m, a, rho, k->volume_room) - volume_share(", "fmax(0, -volume_share(", "weights have the volume of matrices, not its bound", "mechanism-around")
 mutant("around-share", "src/mechanism/mechanism_median.c", "return volume_share(k->curved, k->steep, k->radius, k->middle + to) - length / k->scale;", "return volume_share(k->curved, k->steep, k->radius, k->middle + 0.9 * to) - length / k->scale;", "proposals have room for the volume further out", "mechanism-around")
 mutant("around-end", "src/mechanism/mechanism_median.c", "double to = k->shell > 0 ? (k->first + length + k->less) * (1 + 1e-8) : u;", "double to = u;", "a shell has the volume at its end", "mechanism-around")

@@ -216,3 +216,19 @@ test_that("what \"auto\" takes is on a lattice and costs less than 5 % beside do
     expect_lt(plan$expected_error[plan$chosen], 1.05 * min(plan$expected_error[able], na.rm = TRUE), label = paste(format(case[[1]])[1], case[[2]]))
   }
 })
+
+test_that("a lattice that is dear beside doubles isn't taken", {
+  plan <- function(error, numerics = "lattice", ...) list(expected_error = error, numerics = numerics, ...)
+  cheap <- function(...) names(riemdp:::cheap_lattice(list(...)))
+  expect_identical(cheap(a = plan(1), b = plan(0.48, "real"), c = plan(2)), c("a", "c"))
+  expect_null(cheap(a = plan(1), b = plan(0.47, "real"), c = plan(2)))
+  # of laws that can't be served or take long nothing is known
+  expect_identical(cheap(a = plan(1), b = plan(0.1, "real", slow = TRUE), c = list(why = "no")), "a")
+  expect_null(cheap(a = plan(1, slow = TRUE), b = plan(0.9, "real")))
+  # for want of room a lattice would have three times the error here
+  M <- hyperbolic(10)
+  r <- as.data.frame(dp_mean_plan(M, 1000, 0.2, radius = 3))
+  best <- r[r$chosen, ]
+  expect_identical(c(best$mechanism, best$numerics), c("laplace", "real"))
+  expect_gt(min(r$expected_error[r$numerics %in% "lattice" & !grepl("NOT|target", r$note)], na.rm = TRUE), 2.1 * best$expected_error)
+})
