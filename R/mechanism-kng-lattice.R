@@ -224,16 +224,21 @@ around_volume <- function(M) {
        }, NA)))
 }
 
-# radius beyond which the Laplace law, or a staircase that steps down by `rise`, has no more than `tail` of its mass
-around_reach <- function(d, growth, scale, rise, tail) {
+# radius beyond which the Laplace law, or a staircase with these shells, has no more than `tail` of its mass; flat: the
+# logarithm of the least that is all of it, see log_flat_mass()
+around_reach <- function(d, growth, scale, flat, first, tail) {
   left <- 1 / scale - growth
-  outwards(stats::qgamma(log(tail) - rise + d * log(scale * left), d, lower.tail = FALSE, log.p = TRUE) / left)
+  log_share <- log(tail) + flat - lgamma(d) + d * log(left) - first / scale
+  max(first, outwards(stats::qgamma(min(0, log_share), d, lower.tail = FALSE, log.p = TRUE) / left))
 }
 
 # the ball of the lattice, and the mean's public steps in it
-around_ball <- function(M, ask, name, scale, rise, tail) {
+around_ball <- function(M, ask, name, scale, stair, tail) {
   ball <- ask$ball
-  reach <- around_reach(mf_facts(M)$dimension, mf_facts(M)$volume_growth, scale, rise, tail)
+  d <- mf_facts(M)$dimension
+  # a staircase steps down by epsilon at most
+  flat <- log_flat_mass(d, if (stair[1] > 0) stair[1] / ask$epsilon else scale, stair)
+  reach <- around_reach(d, mf_facts(M)$volume_growth, scale, flat, stair[2], tail)
   ball$radius <- (ball$radius + reach) * (1 + 1e-9)
   if (!is.finite(ball$radius)) abort_fine(scale)
   why <- lattice_law_why(M, ball, widest = AROUND_WIDEST)
@@ -284,15 +289,17 @@ around_plan <- function(M, ask, name) {
   volume <- around_volume(M)
   stairs <- name == "staircase"
   bounds <- mean_bounds(M, ask, wrapped = FALSE)
-  # with some room for what rounding adds
-  widest <- (ask$sigma %||% (bounds$total / ask$epsilon)) * 1.05
+  nominal <- ask$sigma %||% (bounds$total / ask$epsilon)
+  widest <- 1.05 * nominal # with some room for what rounding adds
   check_laplace(M, widest, ask$n, ask$epsilon, ask$ball$radius)
   if (!(1 / widest > volume$curved * volume$rate)) {
     abort_riemdp("unsupported",
                  "volume may grow faster than the bound by which draws are proposed: a larger epsilon would do.")
   }
   tail <- WHOLE_TAIL * min(1, ask$epsilon %||% (bounds$total / widest))
-  wide <- around_ball(M, ask, name, widest, if (stairs) ask$epsilon else 0, tail)
+  best <- if (stairs) staircase_best(M, nominal, bounds$total)
+  stair <- if (stairs) c(bounds$total, min(bounds$total, best$first)) else c(0, 0)
+  wide <- around_ball(M, ask, name, widest, stair, tail)
   bounds <- lattice_law_bounds(bounds, wide$ball, 2 * wide$steps$gradient)
   shell <- if (stairs) bounds$total
   # once more for the exponents of shells, which are products of whole numbers
@@ -306,8 +313,7 @@ around_plan <- function(M, ask, name) {
   }
   if (!(law$scale <= widest)) abort_rounding("the lattice's own errors would take more than a twentieth of `epsilon`")
   if (law$scale < kng_finest(wide$ball, wide$steps)) abort_fine(law$scale)
-  best <- if (stairs) staircase_best(M, law$scale, shell)
-  stair <- if (stairs) c(shell, min(shell, best$first)) else c(0, 0)
+  if (stairs) stair[1] <- shell
   kept <- around_kept(d, volume, law$scale, wide, ask$ball$radius, stair)
   most <- min(ask$max_trials, 1 / AROUND_KEPT)
   if (!(kept * most >= 1)) {
@@ -318,7 +324,7 @@ around_plan <- function(M, ask, name) {
   }
   c(bounds[c("sensitivity", "theorem", "solver_error", "total")], weighed_parts(law), list(
     acceptance = kept, numbers = bounds$numbers, gradient = wide$steps$gradient,
-    whole = wide$steps$numbers, mean_radius = best$error,
+    whole = wide$steps$numbers, mean_radius = if (stairs) best$error * law$scale / nominal,
     details = c(list(lattice = lattice_law_step(wide$ball), reach = wide$ball$radius), paid,
                 if (stairs) list(step = shell, first = stair[2]))
   ))

@@ -124,9 +124,14 @@ test_that("scales pay for sensitivity, rounding, the lattice's edge and cells", 
     expect_lt(plan$details$waste, 2.1 * tail + 3 * off * steep)
     expect_equal(riemdp:::around_price(plan)$epsilon, epsilon, tolerance = 1e-9)
     expect_lte(riemdp:::around_price(plan)$epsilon, epsilon * (1 + 1e-12))
-    # what lies beyond R for a mean at the edge, by antiderivatives of sinh(rho) exp(-rho/sigma); a staircase has up to exp(epsilon) of it
-    share <- function(from, s) (exp(-from * (s - 1)) / (s - 1) - exp(-from * (s + 1)) / (s + 1)) / (1 / (s - 1) - 1 / (s + 1))
-    expect_lte(share(R - 1, 1 / plan$scale), tail * if (shells) exp(-epsilon) else 1)
+    # what lies beyond R for a mean at the edge, by quadrature
+    weight <- function(rho) sinh(rho) * exp(-energy_of(plan)(rho))
+    mass <- function(from, to) {
+      edge <- unique(c(from, pmax(from, pmin(to, if (shells) plan$details$first + plan$details$step * 0:400 else plan$scale * 0:400)), to))
+      sum(mapply(function(a, b) stats::integrate(weight, a, b, rel.tol = 1e-10)$value, edge[-length(edge)], edge[-1]))
+    }
+    beyond <- mass(R - 1, R - 1 + 200 * plan$scale)
+    expect_lte(beyond / (beyond + mass(0, R - 1)), tail)
   }
   # by hand
   plan <- around_plan(1e6, NULL, "laplace", sigma = 0.01)
