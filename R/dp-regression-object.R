@@ -149,7 +149,7 @@ predict.riemdp_regression <- function(object, newdata = NULL, interval = c("none
 #' x <- seq(0, 1, length.out = 200)
 #' y <- mf_exp(sphere(2), c(0, 0, 1), outer(x - 0.5, c(0.8, 0.2, 0)))
 #' r <- dp_regression(y ~ x, sphere(2), epsilon = 2, center = c(0, 0, 1), radius = 0.4,
-#'                    speed = 1.5, residual_bound = 0.1, x_range = c(0, 1))
+#'                    speed = 1.5, residual_bound = 0.1, bounds = c(0, 1))
 #' range(confint(r)$radius)
 #' # residuals and predictors, for a further epsilon
 #' s <- dp_residual_scale(r, list(x = x, y = y), epsilon = 1)

@@ -14,7 +14,7 @@ regression_mechanisms <- function() {
 #' \eqn{(x_i, y_i)} with responses on a manifold: a foot point p at the middle \eqn{a} of the predictors' public ranges
 #' and a shooting vector \eqn{v_j} for each predictor.
 #'
-#' Everything that steers the fit is public: `center` and `radius` bound the foot point, `speed` the vectors, `x_range`
+#' Everything that steers the fit is public: `center` and `radius` bound the foot point, `speed` the vectors, `bounds`
 #' the predictors, and `residual_bound` says how far responses usually lie from the curve; residuals that are much
 #' longer lose their pull, but no response is refused. None of them may be read off the records; there are no defaults.
 #'
@@ -49,7 +49,7 @@ regression_mechanisms <- function() {
 #' compare with `geodesic_regression(origin = )` at the middle of the ranges.
 #'
 #' @section Records:
-#' A record counts as it is whatever the others are: a predictor outside `x_range` is moved to its end; a response that
+#' A record counts as it is whatever the others are: a predictor outside its range is moved to the end; a response that
 #' is missing, is no point of the manifold, or has no logarithm at the current curve, has no pull. None of this is told.
 #' The right side of the formula may hold only terms that are functions of one row, as in [dp_lm()], and so may the left
 #' side: a variable that holds points, `cbind()` of columns, columns of a matrix (`y[, 1:3]`), numbers taken element by
@@ -85,7 +85,7 @@ regression_mechanisms <- function() {
 #'   predictor: one number, or one for each column of the model.
 #' @param residual_bound public guess of the distance from the curve within which about 95 % of the responses lie, in
 #'   the units of the metric. Not needed for privacy; it sets where residuals are clipped.
-#' @param x_range public ranges of the predictors: `c(lower, upper)` for a single one, else a list with a name for each
+#' @param bounds public ranges of the predictors: `c(lower, upper)` for a single one, else a list with a name for each
 #'   variable of the right side (two numbers, or the levels of a factor).
 #' @param ... nothing; later arguments must be named.
 #' @param delta from 0 to below 1; needed by `"gradient"`, not used by pure methods.
@@ -126,11 +126,11 @@ regression_mechanisms <- function() {
 #' y <- mf_exp(sphere(2), c(0, 0, 1), outer(x - 0.5, c(0.8, 0.2, 0)))
 #' y <- mf_project(sphere(2), y + rnorm(900, sd = 0.03))
 #' r <- dp_regression(y ~ x, sphere(2), epsilon = 1, center = c(0, 0, 1), radius = 0.4,
-#'                    speed = 1.5, residual_bound = 0.1, x_range = c(0, 1))
+#'                    speed = 1.5, residual_bound = 0.1, bounds = c(0, 1))
 #' r
 #' predict(r, data.frame(x = c(0, 0.5, 1)))
 #' @export
-dp_regression <- function(formula, M, data = NULL, epsilon, center, radius, speed, residual_bound, x_range, ...,
+dp_regression <- function(formula, M, data = NULL, epsilon, center, radius, speed, residual_bound, bounds, ...,
                           delta = 0, method = "auto", loss = c("huber", "lad"), chain = NULL,
                           invalid = c("error", "ignore"), unit = NULL, neighbours = c("replace", "add_remove"),
                           source = NULL, ledger = NULL, data_set = "default", part = NULL) {
@@ -138,7 +138,7 @@ dp_regression <- function(formula, M, data = NULL, epsilon, center, radius, spee
   check_manifold(M)
   if (!is.null(ledger)) check_ledger(ledger)
   check_given(c(epsilon = missing(epsilon), center = missing(center), radius = missing(radius), speed = missing(speed),
-                residual_bound = missing(residual_bound), x_range = missing(x_range)))
+                residual_bound = missing(residual_bound), bounds = missing(bounds)))
   invalid <- check_choice(invalid, "invalid", c("error", "ignore"))
   env <- environment(formula) %||% parent.frame()
   replace <- check_choice(neighbours, "neighbours", c("replace", "add_remove")) == "replace"
@@ -146,7 +146,7 @@ dp_regression <- function(formula, M, data = NULL, epsilon, center, radius, spee
   data <- given$x
   chunked <- is_chunks(data)
   check_fit_size(replace, data, method)
-  records <- regression_records(formula, M, data, x_range, env, least = replace && is.null(unit))
+  records <- regression_records(formula, M, data, bounds, env, least = replace && is.null(unit))
   spec <- records$spec
   if (chunked) chunked_method(method)
   shares <- fit_shares(given$units, records$n, method, !replace, if (invalid == "error") {
@@ -255,8 +255,8 @@ regression_ask <- function(M, n, epsilon, center, radius, speed, residual_bound,
   sizes <- c(residual_bound, radius, speed, reach, speed * reach)
   if (any(sizes < 1e-60 | sizes > 1e60)) {
     abort_riemdp("unsupported",
-                 paste("bounds, and `speed` times half of `x_range`, must be between 1e-60 and 1e60: squares must fit",
-                       "into doubles."))
+                 paste("bounds, and `speed` times half a predictor's range, must be between 1e-60 and 1e60: squares",
+                       "must fit into doubles."))
   }
   list(
     n = n, q = mf_facts(M)$dimension, k = k, epsilon = check_number(epsilon, "epsilon", positive = TRUE),
@@ -297,10 +297,20 @@ plan_regression_one <- function(M, ask, name) {
   if (is.null(plan)) return(NULL)
   plan$mechanism <- name
   plan$guarantee <- promise_of(plan$guarantee, c(
-    "center, radius, speed, residual_bound and x_range are public; the number of records is public",
+    "center, radius, speed, residual_bound and bounds are public; the number of records is public",
     if (of_user(M)) "a callback's result for a record depends on that record and the curve alone"
   ))
   plan
+}
+
+# of a public range
+half_width <- function(range) {
+  numbers <- is.numeric(range) && !is.object(range) && length(range) == 2 && all(is.finite(range))
+  if (!numbers || range[1] >= range[2]) {
+    abort_riemdp("argument",
+                 "`bounds` must be two numbers, the smaller first, or a list of such, one for each predictor.")
+  }
+  diff(as.numeric(range)) / 2
 }
 
 #' Plan of a private geodesic regression
@@ -309,7 +319,7 @@ plan_regression_one <- function(M, ask, name) {
 #'
 #' @inheritParams dp_regression
 #' @param n number of records, with `unit = TRUE` of units; several for a table over n.
-#' @param x_half half the width of each predictor's public range.
+#' @param bounds the predictors' public ranges: `c(lower, upper)` for a single one, or a list with one for each.
 #' @param unit whether the fit is to be one with `unit`, which protects n units with all their rows.
 #' @return A data frame of class `riemdp_regression_plan` with a row for each n, epsilon and method: `n`,
 #'   `nominal_epsilon` (what is asked for), `method`, `label` (see [guarantee()]), `steps` (their number),
@@ -323,21 +333,19 @@ plan_regression_one <- function(M, ask, name) {
 #'   speed was near its bound at n = 20, and up to 2 times where the residual bound was three times too small.
 #' @examples
 #' dp_regression_plan(sphere(2), n = c(20, 100, 500), epsilon = 2, center = c(0, 0, 1),
-#'                    radius = pi / 8, speed = 1.5, residual_bound = 0.1, x_half = 0.5)
+#'                    radius = pi / 8, speed = 1.5, residual_bound = 0.1, bounds = c(0, 1))
 #' @export
-dp_regression_plan <- function(M, n, epsilon, center, radius, speed, residual_bound, x_half, delta = 0,
+dp_regression_plan <- function(M, n, epsilon, center, radius, speed, residual_bound, bounds, delta = 0,
                                unit = FALSE) {
   check_manifold(M)
   check_given(c(n = missing(n), epsilon = missing(epsilon), center = missing(center), radius = missing(radius),
-                speed = missing(speed), residual_bound = missing(residual_bound), x_half = missing(x_half)))
-  if (!is.numeric(x_half) || is.object(x_half) || !length(x_half) || !all(is.finite(x_half)) || any(x_half <= 0)) {
-    abort_riemdp("argument", "`x_half` must be positive numbers, one for each predictor.")
-  }
+                speed = missing(speed), residual_bound = missing(residual_bound), bounds = missing(bounds)))
+  half <- vapply(if (is.list(bounds) && length(bounds)) bounds else list(bounds), half_width, 0)
   if (!is.numeric(n) || is.object(n) || !length(n) || !is.numeric(epsilon) || is.object(epsilon) || !length(epsilon)) {
     abort_riemdp("argument", "`n` and `epsilon` must be numbers, at least one each.")
   }
   unit <- if (check_flag(unit, "unit")) "unit"
-  columns <- lapply(x_half, function(h) list(name = "x", middle = 0, half = h))
+  columns <- lapply(half, function(h) list(name = "x", middle = 0, half = h))
   rows <- list()
   for (e in epsilon) for (m in n) {
     ask <- regression_ask(M, check_count(m, "n", most = 1e12), e, center, radius, speed, residual_bound, columns, delta,

@@ -43,7 +43,7 @@ GRAM_MOST <- 250
 #'   few values. All of that happens after the release. So many knots do little harm, and where an interval between
 #'   knots has few records, or none, the curve goes on from its neighbours. No coefficient is longer than the radius.
 #'
-#' @section Records: Each counts as it is, whatever the others are: a predictor outside of `x_range` is moved to its
+#' @section Records: Each counts as it is, whatever the others are: a predictor outside of its range is moved to its
 #'   end; a record whose predictor or response is missing, or whose response is no point or has no logarithm at the
 #'   reference, counts nothing; how many count is told with noise. The formula's terms are functions of one row, and
 #'   knots public numbers, as in [dp_lm()], section "Splines and polynomials" there; numbers under a name are
@@ -64,13 +64,13 @@ GRAM_MOST <- 250
 #' @inheritParams dp_regression
 #' @param formula points on the left as in [geodesic_regression()]; on the right one term, `bs()` or `poly()` of one
 #'   variable, as in [dp_lm()]: `y ~ bs(t, df = 8)`, `y ~ bs(t, knots = c(1, 4))`, `y ~ poly(t, 3)`. Knots for `df` are
-#'   even over `x_range`.
+#'   even over the range.
 #' @param data a data frame or list, or such tables in [chunks()]: then variables come from `data` only.
 #' @param center,radius a public point, and the distance from the reference within which responses are expected: longer
 #'   logarithms are shortened to it. Below the injectivity radius, in the units of the metric.
-#' @param x_range public range of the predictor, two numbers.
-#' @param velocity `NULL` for a constant reference, or the reference's velocity at the middle of `x_range`, where it
-#'   passes through `center`: one public tangent vector for one unit of the predictor. Times half of `x_range` it is no
+#' @param bounds public range of the predictor, two numbers.
+#' @param velocity `NULL` for a constant reference, or the reference's velocity at the middle of the range, where it
+#'   passes through `center`: one public tangent vector for one unit of the predictor. Times half the range it is no
 #'   longer than half of the injectivity radius. What [dp_regression()] has released is public: its `p` and `v` will do.
 #' @param delta from 0 to below 1; above 0 normal noise may be drawn.
 #' @param penalty `"auto"`, or a number from 0 to 1e12.
@@ -106,7 +106,7 @@ GRAM_MOST <- 250
 #' y <- mf_exp(sphere(2), c(0, 0, 1), cbind(0.8 * (t - 0.5), 0.3 * sin(2 * pi * t), 0))
 #' y <- mf_project(sphere(2), y + rnorm(6000, sd = 0.03))
 #' r <- dp_spline(y ~ bs(t, df = 8), sphere(2), epsilon = 1, center = c(0, 0, 1), radius = 0.6,
-#'                x_range = c(0, 1))
+#'                bounds = c(0, 1))
 #' r
 #' predict(r, data.frame(t = c(0, 0.5, 1)))
 #' plot(r)
@@ -117,22 +117,22 @@ GRAM_MOST <- 250
 #' y <- vapply(days, function(i) cov(returns[i + 0:4, ]) + diag(0.05, 2), matrix(0, 2, 2))
 #' d <- list(y = y, year = 1991.5 + days / 260)
 #' dp_spline(y ~ bs(year, df = 10), spd(2), d, epsilon = 2, center = diag(2), radius = 3,
-#'           x_range = c(1991.5, 1998.7))
+#'           bounds = c(1991.5, 1998.7))
 #' @export
-dp_spline <- function(formula, M, data = NULL, epsilon, center, radius, x_range, ..., velocity = NULL, delta = 0,
+dp_spline <- function(formula, M, data = NULL, epsilon, center, radius, bounds, ..., velocity = NULL, delta = 0,
                       penalty = "auto", invalid = c("error", "ignore"), unit = NULL,
                       neighbours = c("replace", "add_remove"), source = NULL, ledger = NULL, data_set = "default",
                       part = NULL) {
   check_dots_empty(...)
   check_call(M, ledger, c(epsilon = missing(epsilon), center = missing(center), radius = missing(radius),
-                          x_range = missing(x_range)))
+                          bounds = missing(bounds)))
   invalid <- check_choice(invalid, "invalid", c("error", "ignore"))
   penalty <- check_penalty(penalty)
   replace <- check_choice(neighbours, "neighbours", c("replace", "add_remove")) == "replace"
   env <- (if (inherits(formula, "formula")) environment(formula)) %||% parent.frame()
   given <- with_units(unit, data, "data", least = replace)
   check_fit_size(replace, given$x, "sums")
-  records <- spline_records(formula, M, given, x_range, env, replace, invalid)
+  records <- spline_records(formula, M, given, bounds, env, replace, invalid)
   n <- counted(records$shares, records$n)
   ask <- spline_ask(M, if (replace) n else NA_real_, epsilon, center, radius, velocity, delta, records$basis,
                     records$range)
@@ -147,16 +147,16 @@ dp_spline <- function(formula, M, data = NULL, epsilon, center, radius, x_range,
 }
 
 # The records of a call: list(x, y, n, shares, basis, range, spec, constants, scaled, units)
-spline_records <- function(formula, M, given, x_range, env, replace, invalid) {
+spline_records <- function(formula, M, given, bounds, env, replace, invalid) {
   data <- given$x
   names <- if (is_chunks(data)) chunk_names(check_chunks(data)) else names(data)
   asked <- spline_term(formula, names, env)
   if (!replace) check_inside(list(asked$formula[[2]], asked$formula[[3]]), data, env)
-  records <- regression_records(asked$formula, M, data, x_range, env, least = replace && is.null(given$units))
+  records <- regression_records(asked$formula, M, data, bounds, env, least = replace && is.null(given$units))
   if (replace) check_constant_sizes(list(bases = list(asked$term)), given$units$count %||% records$n)
   column <- strip_columns(records$spec$columns)
   if (nrow(column) != 1 || is.null(records$spec$bounds$x[[1]]$range)) {
-    abort_riemdp("shape", "`x_range` must be two numbers, the smaller first: a smooth curve has one predictor.")
+    abort_riemdp("shape", "`bounds` must be two numbers, the smaller first: a smooth curve has one predictor.")
   }
   range <- records$spec$bounds$x[[1]]$range
   shares <- fit_shares(given$units, records$n, "sums", !replace, if (invalid == "error") {
@@ -499,7 +499,7 @@ spline_estimator <- list(
     noise <- spline_noise(ask)
     private <- is.na(ask$n)
     g <- promise_of(noise$guarantee, c(
-      sprintf("center, radius, velocity, x_range and knots are public; the number of records is %s",
+      sprintf("center, radius, velocity, bounds and knots are public; the number of records is %s",
               if (private) "private" else "public"),
       if (of_user(ask$manifold)) "a callback's result for a record depends on that record and the reference alone",
       ask$assumptions

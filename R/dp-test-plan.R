@@ -12,7 +12,7 @@
 #' @param M the manifold.
 #' @param epsilon budgets, positive: one row of the answer each.
 #' @param ... further arguments of [dp_test()] by name: `null`, `statistic`, `at`, `kernel`, `bandwidth`, `center`,
-#'   `radius`, `x_range`, `invalid`, `neighbours`.
+#'   `radius`, `bounds`, `invalid`, `neighbours`.
 #' @param alpha level, a multiple of .0001 between 0 and 1.
 #' @param draws number of lots, 99 to 9,999.
 #' @param runs number of simulated data sets, 2 to 100,000.
@@ -57,7 +57,7 @@ dp_test_plan <- function(simulate, M, epsilon, ..., alpha = 0.05, draws = 199, r
 }
 
 TEST_HOLD <- c("x", "y", "group", "data", "unit")
-TEST_FIXED <- c("null", "statistic", "at", "kernel", "bandwidth", "center", "radius", "x_range", "invalid",
+TEST_FIXED <- c("null", "statistic", "at", "kernel", "bandwidth", "center", "radius", "bounds", "invalid",
                 "neighbours")
 
 # `given` over the defaults of dp_test()

@@ -20,9 +20,9 @@
 #'   of equal laws: groups of one mean but of different spread are told apart, too.
 #' * `"independent"`, of a formula, response ~ predictors: the responses' law doesn't depend on the predictors, so lots
 #'   permute the responses. The statistic is the root of the HSIC, with a Gaussian kernel of the predictors whose
-#'   bandwidth is half the largest distance within `x_range`. Predictors are private. So is a group, if it is one of
-#'   them (`shape ~ sex`): what is public then is which groups there are; the noise is as large as with public groups of
-#'   a fourth of the records. With `neighbours = "add_remove"` groups' sizes are private as well, at no further cost.
+#'   bandwidth is half the largest distance within their `bounds`. Predictors are private. So is a group, if it is one
+#'   of them (`shape ~ sex`): what is public then is which groups there are; the noise is as large as with public groups
+#'   of a fourth of the records. With `neighbours = "add_remove"` groups' sizes are private as well, at no further cost.
 #' * `"paired"`: `x[i]` and `y[i]` can be swapped. One record is one pair; lots swap within pairs.
 #' * `"symmetric"`: the law is symmetric about the public point `at`: logarithms there, shortened to `radius`, have
 #'   random signs. It tells mainly whether the mean is `at`.
@@ -98,7 +98,7 @@
 #'   therefore.
 #' @param data for a formula: a data frame or list with its variables; what it doesn't have comes from the formula's
 #'   environment.
-#' @param x_range for a formula: public ranges of the predictors, as for [dp_regression()]: `c(lower, upper)` for a
+#' @param bounds for a formula: public ranges of the predictors, as for [dp_regression()]: `c(lower, upper)` for a
 #'   single one, else a list with a name for each variable (two numbers, or the levels of a factor). A predictor outside
 #'   is moved to its end; one that is missing counts as the middle.
 #' @param unit `NULL`, or which unit each row is of: a vector, or the name of a column of the data frame `x` or `data`.
@@ -153,10 +153,10 @@
 #' dp_test(x, sphere(2), epsilon = 1, group = group, statistic = "anova", draws = 199)$p.value
 #' # is there a trend, and one with a group that is private
 #' age <- runif(200, 20, 80)
-#' dp_test(x ~ age, sphere(2), epsilon = 1, x_range = c(20, 80), draws = 199)
-#' dp_test(x ~ group, sphere(2), epsilon = 1, x_range = list(group = c("a", "b")), draws = 199)$p.value
+#' dp_test(x ~ age, sphere(2), epsilon = 1, bounds = c(20, 80), draws = 199)
+#' dp_test(x ~ group, sphere(2), epsilon = 1, bounds = list(group = c("a", "b")), draws = 199)$p.value
 #' # nor is it told how many there are in it
-#' dp_test(x ~ group, sphere(2), epsilon = 1, x_range = list(group = c("a", "b")), draws = 199,
+#' dp_test(x ~ group, sphere(2), epsilon = 1, bounds = list(group = c("a", "b")), draws = 199,
 #'         neighbours = "add_remove")
 #' # persons with two records each
 #' dp_test(x, sphere(2), epsilon = 1, group = rep(c("a", "b"), 50), unit = rep(1:100, 2),
@@ -165,7 +165,7 @@
 dp_test <- function(x, M = manifold_of(x), epsilon, ..., y = NULL, group = NULL,
                     null = c("equal", "paired", "symmetric", "uniform", "independent"),
                     statistic = c("kernel", "variance", "anova"), at = NULL, kernel = c("gaussian", "exponential"),
-                    bandwidth = NULL, center = NULL, radius = NULL, data = NULL, x_range = NULL, unit = NULL,
+                    bandwidth = NULL, center = NULL, radius = NULL, data = NULL, bounds = NULL, unit = NULL,
                     alpha = NULL, draws = 999, invalid = c("error", "center"), neighbours = c("replace", "add_remove"),
                     source = NULL, ledger = NULL, data_set = "default", part = NULL) {
   check_no_more(...)
@@ -173,7 +173,7 @@ dp_test <- function(x, M = manifold_of(x), epsilon, ..., y = NULL, group = NULL,
   check_call(M, ledger, c(epsilon = missing(epsilon)))
   asked <- asked_test(list(
     x = x, M = M, epsilon = epsilon, y = y, group = group, null = null, statistic = statistic, at = at, kernel = kernel,
-    bandwidth = bandwidth, center = center, radius = radius, data = data, x_range = x_range, unit = unit, alpha = alpha,
+    bandwidth = bandwidth, center = center, radius = radius, data = data, bounds = bounds, unit = unit, alpha = alpha,
     draws = draws, invalid = invalid, neighbours = neighbours
   ))
   asked$ask$source <- stated_source(source, list(at = at, center = center, radius = radius, bandwidth = bandwidth))
@@ -198,7 +198,7 @@ asked_test <- function(given) {
               private = check_choice(given$neighbours, "neighbours", c("replace", "add_remove")) == "add_remove")
   check_test_arguments(ask, given)
   read <- function() {
-    if (formula) trend_records(given$x, M, given$data, given$x_range, given$unit, !ask$private) else
+    if (formula) trend_records(given$x, M, given$data, given$bounds, given$unit, !ask$private) else
       test_records(M, given$x, given$y, given$group, given$unit, ask$null, !ask$private)
   }
   records <- if (ask$private) uncounted(read()) else read()
@@ -221,7 +221,7 @@ check_test_arguments <- function(ask, given) {
   from_point <- null == "symmetric" || (null == "equal" && ask$statistic == "variance")
   formula <- inherits(given$x, "formula")
   must(formula == (null == "independent"), if (formula) "takes no formula" else "needs a formula, response ~ predictor")
-  must(formula || !any(there("data", "x_range")), "takes neither `data` nor `x_range`")
+  must(formula || !any(there("data", "bounds")), "takes neither `data` nor `bounds`")
   must(null != "equal" || sum(there("y", "group")) == 1, "needs one of `group` and `y`")
   must(null != "paired" || identical(there("y", "group"), c(y = TRUE, group = FALSE)), "needs `y`, and no `group`")
   must(null %in% c("equal", "paired") || !any(there("y", "group")), "takes neither `y` nor `group`")
@@ -235,7 +235,7 @@ check_test_arguments <- function(ask, given) {
 SIZES_PUBLIC <- paste(
   "null = \"equal\" needs groups whose sizes are public: lots deal out as many labels as there are, and where a record",
   "may enter or leave, with its label, another record's label changes too, in a group that may hold any number. A",
-  "formula, x ~ group, with `x_range` for the labels there are, tests the same with neighbours = \"add_remove\"."
+  "formula, x ~ group, with `bounds` for the labels there are, tests the same with neighbours = \"add_remove\"."
 )
 
 check_test_unit <- function(null, there) {
@@ -273,12 +273,12 @@ test_records <- function(M, x, y, group, unit, null, replace = TRUE) {
 }
 
 # list(x, predictors, n, units, said): responses, and predictors between -1 and 1, a column for each record
-trend_records <- function(formula, M, data, x_range, unit, replace = TRUE) {
+trend_records <- function(formula, M, data, bounds, unit, replace = TRUE) {
   if (is_chunks(data)) abort_riemdp("unsupported", "dp_test() needs the records in memory.")
-  if (is.null(x_range)) abort_no_default("x_range")
+  if (is.null(bounds)) abort_no_default("bounds")
   given <- with_units(unit, data, "data", replace)
   env <- environment(formula) %||% globalenv()
-  records <- regression_records(formula, M, given$x, x_range, env, replace && is.null(unit))
+  records <- regression_records(formula, M, given$x, bounds, env, replace && is.null(unit))
   u <- records$x / vapply(records$spec$columns, `[[`, 0, "half")
   u[is.na(u)] <- 0
   if (!is.null(unit)) check_mean_units(given$units, records$n, "ordinary", !replace)
@@ -391,7 +391,7 @@ test_estimator <- list(
       switch(ask$null, equal = "groups, their sizes, kernel and bandwidth are public",
              paired = paste("kernel and bandwidth are public; a record is a pair;", counted),
              symmetric = paste("at and radius are public;", counted), uniform = counted,
-             independent = paste("kernel, bandwidth and x_range are public;", counted)),
+             independent = paste("kernel, bandwidth and bounds are public;", counted)),
       ask$said, TEST_ASSUMES), trusted = M, numerics = "lattice",
       adjacency = if (ask$private) "add-remove" else "replace-one")
     list(sensitivity = sensitivity, law = law, theorem = "proofs/testing.md", guarantee = of_units(g, ask$unit))

@@ -197,7 +197,7 @@ plot.riemdp_optimize <- function(x, main = "length of the noisy gradient", ...) 
 #' x <- seq(0, 1, length.out = 200)
 #' y <- mf_exp(sphere(2), c(0, 0, 1), outer(x - 0.5, c(0.8, 0.2, 0)))
 #' plot(dp_regression(y ~ x, sphere(2), epsilon = 2, center = c(0, 0, 1), radius = 0.4,
-#'                    speed = 1.5, residual_bound = 0.1, x_range = c(0, 1)))
+#'                    speed = 1.5, residual_bound = 0.1, bounds = c(0, 1)))
 #' @export
 plot.riemdp_regression <- function(x, main = format(x$guarantee, ascii = TRUE), level = 0.95, residual = NULL, ...) {
   M <- x$manifold

@@ -211,8 +211,8 @@ mechanism_regression_kng <- list(
     if (ask$k != 1) abort_riemdp("unsupported", "method = \"kng\" takes one predictor. Use method = \"newton\".")
     if (!(sqrt(max(-mf_facts(M)$k_min, 0)) * ask$speed * ask$reach <= 100)) {
       abort_riemdp("unsupported",
-                   paste("method = \"kng\" needs `speed` times half of `x_range` below 100 units of curvature: cosh of",
-                         "it must fit into doubles."))
+                   paste("method = \"kng\" needs `speed` times half a predictor's range below 100 units of curvature:",
+                         "cosh of it must fit into doubles."))
     }
     rule <- curve_kng_rule(M, ask)
     guarantee <- list(epsilon = ask$epsilon, delta = 0, reasons = NULL)

@@ -2,10 +2,10 @@
 
 # The records of a call: list(y, x, n, spec, constants, scaled), x from the middle of the predictors' ranges. Nothing in
 # a message comes from their numbers.
-regression_records <- function(formula, M, data, x_range, env, least = 1) {
-  if (is_chunks(data)) return(regression_chunks(formula, M, data, x_range, env))
+regression_records <- function(formula, M, data, bounds, env, least = 1) {
+  if (is_chunks(data)) return(regression_chunks(formula, M, data, bounds, env))
   if (!(is.null(data) || is.list(data))) abort_riemdp("argument", "`data` must be a data frame or a list.")
-  spec <- private_predictors(formula, names(data), x_range)
+  spec <- private_predictors(formula, names(data), bounds)
   rows <- formula_names(c(spec$response, spec$predictors), data, env, count = points_count(spec$response, M))
   y <- private_response(spec, rows, M)
   rows$n <- record_count(M, y, least)
@@ -16,20 +16,20 @@ regression_records <- function(formula, M, data, x_range, env, least = 1) {
 # the left side as points or numbers in the shape of points, valid or not
 private_response <- function(spec, rows, M) points_values(spec$response, rows, M)
 
-private_predictors <- function(formula, names, x_range, declared = character()) {
+private_predictors <- function(formula, names, bounds, declared = character()) {
   spec <- linear_terms(formula, names, points = TRUE)
   response <- formula[[2]]
   check_points_term(response)
   if (length(spec$parts) < 1) abort_riemdp("argument", "`formula` has no predictor: dp_mean() releases a private mean.")
-  if (is.numeric(x_range) && length(spec$predictors) == 1) {
-    x_range <- stats::setNames(list(x_range), names(spec$predictors))
+  if (is.numeric(bounds) && length(spec$predictors) == 1) {
+    bounds <- stats::setNames(list(bounds), names(spec$predictors))
   }
-  if (!is.list(x_range)) {
+  if (!is.list(bounds)) {
     abort_riemdp("argument",
-                 "`x_range` must be two numbers for one predictor, or a list with a name for each variable.")
+                 "`bounds` must be two numbers for one predictor, or a list with a name for each variable.")
   }
-  bounds <- linear_bounds(spec, x_range, "x_range")
-  wants <- predictor_types(spec, bounds, "x_range")
+  bounds <- linear_bounds(spec, bounds, "bounds")
+  wants <- predictor_types(spec, bounds, "bounds")
   name_types(spec$predictors, wants, declared)
   columns <- linear_columns(spec, bounds)
   list(response = response, predictors = spec$predictors, wants = wants, declared = declared,
@@ -57,9 +57,9 @@ about_left_side <- function(expr) {
 
 # The records of a call whose tables are in chunks, as regression_records() has them. Variables come from the chunks; a
 # formula's environment isn't sent to workers, its constants are.
-regression_chunks <- function(formula, M, data, x_range, env) {
+regression_chunks <- function(formula, M, data, bounds, env) {
   names <- chunk_names(check_chunks(data))
-  spec <- private_predictors(formula, names, x_range, data$columns)
+  spec <- private_predictors(formula, names, bounds, data$columns)
   environment(spec$formula) <- baseenv()
   found <- chunk_variables(c(spec$response, spec$predictors), names, data, env)
   y <- structure(list(M = M, data = data, spec = spec, constants = found$constants, names = found$columns),

@@ -169,13 +169,13 @@ check_penalty <- function(penalty) {
 #'
 #' @param formula points on the left as in [geodesic_regression()]; on the right one term, `bs()` or `poly()` of one
 #'   variable, as in [dp_lm()]: `y ~ bs(t, df = 8)`, `y ~ bs(t, knots = c(1, 4))`, `y ~ poly(t, 3)`. Knots for `df` are
-#'   even over `x_range`.
+#'   even over the range.
 #' @param M a manifold.
 #' @param data a data frame or list.
-#' @param center the reference at the middle of `x_range`: a point. By default the Frechet mean of the responses.
+#' @param center the reference at the middle of the range: a point. By default the Frechet mean of the responses.
 #' @param velocity `NULL` for a constant reference, or its velocity there: one tangent vector for one unit of the
-#'   predictor. Times half of `x_range` it is no longer than half of the injectivity radius.
-#' @param x_range the predictor's range, two numbers; what lies outside is moved to its end. By default that of the
+#'   predictor. Times half the range it is no longer than half of the injectivity radius.
+#' @param bounds the predictor's range, two numbers; what lies outside is moved to its end. By default that of the
 #'   records.
 #' @param penalty `"auto"`, or \eqn{\lambda}, a number from 0 to 1e12.
 #' @param x,object a fit.
@@ -207,7 +207,7 @@ check_penalty <- function(penalty) {
 #'   spline = sqrt(mean(residuals(fit)^2)))
 #' plot(fit)
 #' @export
-spline_regression <- function(formula, M, data = NULL, center = NULL, ..., velocity = NULL, x_range = NULL,
+spline_regression <- function(formula, M, data = NULL, center = NULL, ..., velocity = NULL, bounds = NULL,
                               penalty = "auto") {
   check_dots_empty(...)
   check_manifold(M)
@@ -217,8 +217,8 @@ spline_regression <- function(formula, M, data = NULL, center = NULL, ..., veloc
   }
   env <- (if (inherits(formula, "formula")) environment(formula)) %||% parent.frame()
   asked <- spline_term(formula, names(data), env)
-  if (is.null(x_range)) x_range <- seen_range(asked$term$x, data, env)
-  records <- regression_records(asked$formula, M, data, x_range, env)
+  if (is.null(bounds)) bounds <- seen_range(asked$term$x, data, env)
+  records <- regression_records(asked$formula, M, data, bounds, env)
   y <- checked_responses(records$y, M)
   if (!all(is.finite(records$x))) abort_riemdp("not_finite", "the predictor must be finite in every record.")
   column <- strip_columns(records$spec$columns)
@@ -235,7 +235,7 @@ seen_range <- function(variable, data, env) {
   v <- tryCatch(as.double(eval(variable, data, env)), error = function(e) NULL)
   v <- v[is.finite(v)]
   if (!length(v) || !(min(v) < max(v))) {
-    abort_riemdp("argument", "the predictor must be numbers, two of them different, or `x_range` be given.")
+    abort_riemdp("argument", "the predictor must be numbers, two of them different, or `bounds` be given.")
   }
   range(v)
 }

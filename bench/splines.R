@@ -42,10 +42,10 @@ one <- function(space, shape, n, epsilon) {
   d <- list(t = t, y = scattered(M, curve(t), 0.04))
   goal <- curve(grid)
   spline <- function(epsilon, radius, ...) {
-    dp_spline(y ~ bs(t, df = 8), M, d, epsilon, center = space$center, radius = radius, x_range = c(0, 1), ...)
+    dp_spline(y ~ bs(t, df = 8), M, d, epsilon, center = space$center, radius = radius, bounds = c(0, 1), ...)
   }
   geodesic <- function(epsilon) {
-    dp_regression(y ~ t, M, d, epsilon, center = space$center, radius = shape$radius, speed = shape$speed, residual_bound = 0.4, x_range = c(0, 1))
+    dp_regression(y ~ t, M, d, epsilon, center = space$center, radius = shape$radius, speed = shape$speed, residual_bound = 0.4, bounds = c(0, 1))
   }
   r <- spline(epsilon, shape$radius)
   g <- geodesic(epsilon / 3)
@@ -53,7 +53,7 @@ one <- function(space, shape, n, epsilon) {
   along <- spline(2 * epsilon / 3, shape$near, velocity = g$value$v)
   space$center <- spaces[[space$name]]$center
   c(spline = off(M, r, goal), told = r$expected_error, along = off(M, along, goal), geodesic = off(M, geodesic(epsilon), goal),
-    plain_spline = off(M, spline_regression(y ~ bs(t, df = 8), M, d, center = space$center, x_range = c(0, 1)), goal),
+    plain_spline = off(M, spline_regression(y ~ bs(t, df = 8), M, d, center = space$center, bounds = c(0, 1)), goal),
     plain_geodesic = off(M, geodesic_regression(y ~ t, M, d, origin = 0.5), goal))
 }
 
@@ -62,10 +62,10 @@ stocks <- function(epsilon) {
   returns <- 100 * diff(log(EuStockMarkets[, 1:2]))
   d <- list(t = seq_len(1855) / 1855, y = vapply(1:1855, function(i) cov(returns[i + 0:4, ]) + diag(0.05, 2), matrix(0, 2, 2)))
   center <- matrix(c(0.6, 0.3, 0.3, 0.6), 2)
-  plain <- spline_regression(y ~ bs(t, df = 8), M, d, center = center, x_range = c(0, 1))
+  plain <- spline_regression(y ~ bs(t, df = 8), M, d, center = center, bounds = c(0, 1))
   goal <- predict(plain, data.frame(t = grid))
-  r <- dp_spline(y ~ bs(t, df = 8), M, d, epsilon, center = center, radius = 3, x_range = c(0, 1))
-  g <- dp_regression(y ~ t, M, d, epsilon, center = center, radius = 1.5, speed = 2, residual_bound = 2.5, x_range = c(0, 1))
+  r <- dp_spline(y ~ bs(t, df = 8), M, d, epsilon, center = center, radius = 3, bounds = c(0, 1))
+  g <- dp_regression(y ~ t, M, d, epsilon, center = center, radius = 1.5, speed = 2, residual_bound = 2.5, bounds = c(0, 1))
   c(spline = off(M, r, goal), told = r$expected_error, along = NA, geodesic = off(M, g, goal), plain_spline = 0,
     plain_geodesic = off(M, geodesic_regression(y ~ t, M, d, origin = 0.5), goal))
 }

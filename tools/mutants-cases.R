@@ -188,7 +188,7 @@ mutant("around-steep", "R/mechanism-kng-lattice.R", "if (stairs) expm1(ask$epsil
 mutant("around-scale", "R/mechanism-kng-lattice.R", "law <- pure_scale(ask, bounds$total)", "law <- pure_scale(ask, 0.97 * bounds$total)", "epsilon pays for the distance", "mechanism-around")
 mutant("grid-wide", "src/mechanism/sampler_grid.c", "fmin(1.5, 1 + 2 / (double)g->d)", "1.5", "no part of the proposals lies outside the ball", "kng-lattice", endless = TRUE)
 mutant("lattice-only", "R/mechanism.R", "if (isTRUE(mean_mechanisms()[[name]]$lattice_only)) with", "if (FALSE) with", "a law without doubles tells the lattice's reason", "kng-lattice")
-mutant("shells-planned", "R/mechanism-kng-lattice.R", "bend, 1 / scale, less, stair[1], stair[2],\n", "bend, 1 / scale, less, 0, 0,\n", "trials of shells are planned with shells", "kng-lattice")
+mutant("shells-planned", "R/mechanism-kng-lattice.R", "bend, 1 / scale, less, stair[1], stair[2],\n", "bend, 1 / scale, less, 0, 0,\n", "trials of shells are planned with shells", "kng-lattice", endless = TRUE)
 mutant("told-twice", "R/lm-population.R", "matrix(own, length(own), nsim))) - excess", "matrix(own, length(own), nsim)))", "what slopes tell because they are off is taken out", "residual-scale")
 mutant("likely-public-scale", "R/lm-population.R", "2 * pi * mean * object$bounds$y[\"scale\", j]^2", "2 * pi * mean", "the likelihood is in the response's own units", "residual-scale")
 mutant("shells-high", "R/mechanism-kng-lattice.R", "\"staircase_truncated\", lattice_law_bounds(bounds, ask$ball, 0))", "\"staircase_truncated\", bounds)", "products with shells are paid for", "kng-lattice")

@@ -53,7 +53,7 @@ if (has("dplyr")) {
     records <- list(track = mf_points(on_globe(track$lat, track$long), sphere(2)), days = days)
     fit <- geodesic_regression(track ~ days, sphere(2), records)
     release <- dp_regression(track ~ days, sphere(2), records, epsilon = 8, center = drop(on_globe(15, -45)), radius = 0.6, speed = 0.15,
-                             residual_bound = 0.04, x_range = c(0, 10))
+                             residual_bound = 0.04, bounds = c(0, 10))
     report(sprintf("Storm %s, %s: %d positions", which[1], which[2], length(days)), fit, release, data.frame(days = days))
     picture(tolower(paste(which, collapse = "-")), {
       plot(fit, main = sprintf("%s %s: records and plain geodesic", which[1], which[2]))
@@ -73,7 +73,7 @@ if (has("shapes")) {
   records <- list(skull = mf_points(rats$x[, , !earlier], M), log_age = log(rats$time[!earlier]))
   fit <- geodesic_regression(skull ~ log_age, M, records, origin = log(30))
   release <- dp_regression(skull ~ log_age, M, records, epsilon = 8, center = centre, radius = 0.1, speed = 0.15, residual_bound = 0.08,
-                           x_range = log(c(7, 150)))
+                           bounds = log(c(7, 150)))
   report(sprintf("Rat skulls: %d shapes", length(records$log_age)), fit, release, data.frame(log_age = log(c(7, 14, 30, 60, 150))))
   picture("rats", {
     plot(fit, main = "Rat skulls from day 7 to 150: records and plain geodesic")
@@ -91,7 +91,7 @@ covariances <- vapply(whole, function(m) stats::cov(returns[month == m, ]), matr
 records <- list(covariance = mf_points(covariances, spd(2)), year = whole / 12)
 fit <- geodesic_regression(covariance ~ year, spd(2), records, origin = 1995)
 release <- dp_regression(covariance ~ year, spd(2), records, epsilon = 4, center = 0.5 * diag(2) + 0.5, radius = 2, speed = 0.5,
-                         residual_bound = 1.5, x_range = c(1991.5, 1998.7))
+                         residual_bound = 1.5, bounds = c(1991.5, 1998.7))
 report(sprintf("Covariances of DAX and FTSE: %d months", length(whole)), fit, release, data.frame(year = 1992:1998))
 picture("stocks-over-time", {
   plot(fit, main = "Covariance of DAX and FTSE: months and plain geodesic")
@@ -106,7 +106,7 @@ if (has("DirichletReg")) {
   records <- list(parts = mf_points(mf_project(sphere(2), sqrt(as.matrix(lake[, c("sand", "silt", "clay")]))), sphere(2)), log_depth = log(lake$depth))
   fit <- geodesic_regression(parts ~ log_depth, sphere(2), records)
   release <- dp_regression(parts ~ log_depth, sphere(2), records, epsilon = 8, center = rep(1, 3) / sqrt(3), radius = 0.6, speed = 0.6,
-                           residual_bound = 0.3, x_range = log(c(10, 110)))
+                           residual_bound = 0.3, bounds = log(c(10, 110)))
   report(sprintf("Arctic lake: %d samples", nrow(lake)), fit, release, data.frame(log_depth = log(c(10, 20, 40, 80))))
   parts <- predict(release, data.frame(log_depth = log(c(10, 30, 100))))
   cat("private parts of sand, silt, clay at 10, 30 and 100 m:\n")

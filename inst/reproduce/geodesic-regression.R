@@ -45,7 +45,7 @@ one <- function(s, n, speed, off, ways) {
   out <- vapply(seq_len(nrow(ways)), function(i) {
     w <- ways[i, ]
     r <- dp_regression(y ~ x, s$M, d, epsilon = w$epsilon, center = s$center, radius = s$radius, speed = s$limit, residual_bound = w$wrong * s$bound,
-                       x_range = c(0, 1), method = w$method, delta = if (w$method == "gradient") 1e-6 else 0)
+                       bounds = c(0, 1), method = w$method, delta = if (w$method == "gradient") 1e-6 else 0)
     band <- confint(r, newdata = at)
     c(distance(s$M, band$curve, plain), r$expected_error, mean(mf_dist(s$M, band$curve, plain) <= band$radius))
   }, numeric(3))
@@ -84,7 +84,7 @@ kng <- do.call(rbind, lapply(sizes, function(n) {
   e <- with_simulation(900 + n, vapply(seq_len(draws), function(j) {
     d <- records(spaces[["S^2"]], n, 0.87, 0.1)
     plain <- predict(geodesic_regression(y ~ x, sphere(2), d, starts = 1, tol = 1e-9), at)
-    r <- dp_regression(y ~ x, sphere(2), d, epsilon = 2, center = c(0, 0, 1), radius = pi / 8, speed = 1.5, residual_bound = 0.1, x_range = c(0, 1),
+    r <- dp_regression(y ~ x, sphere(2), d, epsilon = 2, center = c(0, 0, 1), radius = pi / 8, speed = 1.5, residual_bound = 0.1, bounds = c(0, 1),
                        method = "kng", chain = if (n > 20) chain)
     distance(sphere(2), predict(r, at), plain)
   }, 0))

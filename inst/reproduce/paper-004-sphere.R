@@ -26,7 +26,7 @@ experiment <- function(n, speed = stats::runif(1)) {
 
 grid <- data.frame(x = seq(0, 1, 0.05))
 honest <- function(d, fit, method) {
-  r <- dp_regression(y ~ x, M, d[c("x", "y")], epsilon = 2, center = d$center, radius = pi / 8, speed = 1.5, residual_bound = 0.1, x_range = c(0, 1),
+  r <- dp_regression(y ~ x, M, d[c("x", "y")], epsilon = 2, center = d$center, radius = pi / 8, speed = 1.5, residual_bound = 0.1, bounds = c(0, 1),
                      method = method)
   c(mae = mean(mf_dist(M, predict(r, d["x"]), d$y)), gap = sqrt(mean(mf_dist(M, predict(r, grid), predict(fit, grid))^2)))
 }

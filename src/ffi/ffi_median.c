@@ -218,8 +218,8 @@ SEXP riemdp_lattice_law_nonprivate(SEXP m, SEXP x, SEXP centre, SEXP bounds, SEX
     return ffi_with_rng(draws_body, &args, m, ffi_number(simulate, "simulate") != 0, 0);
 }
 
-/* At random distances from the base, in all orders of magnitude: f, its lower bound, and the distance in coordinates of the centre, `draws`
- * rows of three; NaN for points out of the ball */
+/* At random distances from the base, in all orders of magnitude: what median_bound() has, and the coordinates there, `draws` rows of 4 + dim; NaN
+ * for points out of the ball */
 static SEXP bounds_body(struct call *c, struct rng *rng, void *data)
 {
     const struct median_args *in = data;
@@ -227,16 +227,16 @@ static SEXP bounds_body(struct call *c, struct rng *rng, void *data)
     struct arg x;
     prepare(c, in, &x, &s);
     R_xlen_t n = (R_xlen_t)in->draws;
-    SEXP out = ffi_keep(c, Rf_allocMatrix(REALSXP, (int)n, 3));
-    double *a = s.coords, f[3];
+    SEXP out = ffi_keep(c, Rf_allocMatrix(REALSXP, (int)n, 4 + (int)c->m.dim));
+    double *a = s.coords, f[4];
     for (R_xlen_t i = 0; i < n; i++) {
         double rho = 2 * s.k.radius * exp(-16 * rng_uniform(rng));
         rng_direction(rng, c->m.dim, a);
         for (size_t j = 0; j < c->m.dim; j++)
             a[j] = a[j] * rho + (double)s.k.at[j] * s.k.grid.step;
         median_bound(&s.k, a, f);
-        for (R_xlen_t j = 0; j < 3; j++)
-            REAL(out)[i + j * n] = f[j];
+        for (R_xlen_t j = 0; j < 4 + (R_xlen_t)c->m.dim; j++)
+            REAL(out)[i + j * n] = j < 4 ? f[j] : a[j - 4];
     }
     return out;
 }

@@ -221,7 +221,8 @@ size_t median_work(const struct median *k);
 void median_make(struct median *k, double *a, double *work);
 /* coordinates of a draw */
 void median_draw(struct median *k, struct rng *rng, double *a);
-/* at coordinates a: F over the number of vectors in it (NaN outside the ball), its lower bound, and the distance from the base's coordinates */
+/* at coordinates a: F over the number of vectors in it (NaN outside the ball), its lower bound, the distance from the base's coordinates, and how
+ * much less the logarithm of volume is than its bound at the ball's edge */
 void median_bound(struct median *k, const double *a, double *out);
 /* The length of the sum at coordinates a. k->total: that sum before its length is taken, as multiples of 2^-MEDIAN_BITS: exact sums of terms
  * that are functions of a and one record each, none longer than 1. Nothing fails. */

@@ -445,6 +445,7 @@ void median_bound(struct median *k, const double *a, double *out)
     double vectors = k->law ? 1 : (double)k->n;
     out[1] = in_shells(level(k, apart(k, out[2])), k->shell, k->first) / vectors;
     out[0] = norm2(k->m->dim, a) <= k->grid.radius ? in_shells(length_at(k, a), k->shell, k->first) / vectors : NAN;
+    out[3] = less_volume(k, a);
 }
 
 /* ---- a point near the median --------------------------------------------------------------------------------------- */

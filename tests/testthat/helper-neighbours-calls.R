@@ -304,7 +304,7 @@ regression_call <- function(data, case, space, budget) {
     stats::as.formula(sprintf("cbind(%s) ~ x", paste(point_columns(space), collapse = ", ")), env = globalenv())
   environment(formula) <- globalenv()
   do.call(dp_regression, c(list(formula, space$M, data, epsilon = 1, center = space$center, radius = space$radius, speed = 1, residual_bound = 0.2,
-                                x_range = c(0, 1), invalid = "ignore", ledger = budget), case$args))
+                                bounds = c(0, 1), invalid = "ignore", ledger = budget), case$args))
 }
 
 # along a public point or geodesic
@@ -315,7 +315,7 @@ spline_call <- function(data, case, space, budget) {
   if (isTRUE(case$moving)) {
     case$args$velocity <- mf_from_coords(space$M, space$center, c(0.6, numeric(mf_facts(space$M)$dimension - 1)))
   }
-  do.call(dp_spline, c(list(formula, space$M, data, epsilon = 1, center = space$center, radius = space$radius, x_range = c(0, 1), invalid = "ignore",
+  do.call(dp_spline, c(list(formula, space$M, data, epsilon = 1, center = space$center, radius = space$radius, bounds = c(0, 1), invalid = "ignore",
                             ledger = budget), case$args))
 }
 
@@ -522,7 +522,7 @@ neighbour_calls <- function() {
       unit = list(method = "lots", spaces = c("sphere", "matrices"), args = list(unit = rep_len(1:5, NEIGHBOURS), radius = 0.35))),
                          noisy = "^[$](value|p.value|reject)",
                          call = function(data, case, space, budget) {
-                           do.call(dp_test, c(list(y ~ x, space$M, data = data, epsilon = 1, x_range = c(0, 1), center = space$center, draws = 1999,
+                           do.call(dp_test, c(list(y ~ x, space$M, data = data, epsilon = 1, bounds = c(0, 1), center = space$center, draws = 1999,
                                                    invalid = "center", ledger = budget), case$args))
                          }),
     dp_test_any = list(kind = "rows", forms = c("array", "frame"), cases = list(

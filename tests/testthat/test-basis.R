@@ -366,7 +366,7 @@ test_that("what would come from the sample, or can't be, is refused by class", {
   # a private number of records decides nothing
   expect_s3_class(dp_lm(y ~ bs(x, knots = z), d, 1, bounds = around, neighbours = "add_remove"), "riemdp_lm")
   expect_error(dp_regression(y ~ bs(x, 3), euclidean(1), d, 1,
-                             center = 0, radius = 3, speed = 3, residual_bound = 1, x_range = c(-1, 1)), class = "riemdp_error_unsupported")
+                             center = 0, radius = 3, speed = 3, residual_bound = 1, bounds = c(-1, 1)), class = "riemdp_error_unsupported")
 })
 
 test_that("errors of methods whose model has columns that aren't correlated aren't told, and words are those of the fit", {

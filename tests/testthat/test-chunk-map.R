@@ -177,7 +177,7 @@ test_that("future's clusters over TCP, batchtools and mirai give the same answer
   frame$y <- mf_points(mf_exp(M, diag(2), mf_from_coords(M, diag(2), outer(frame$t - 0.5, rep(0.3, 3)))), M)
   private <- function(map) {
     with_simulation(2, dp_regression(y ~ t, M, chunks(frame, 30, map = map), 1, diag(2), 0.4, speed = 1.5, residual_bound = 0.1,
-                                     x_range = c(0, 1), method = "tangent"))$value
+                                     bounds = c(0, 1), method = "tangent"))$value
   }
   whole <- frechet_mean(chunks(wishart_spd, 250), M)
   short <- function(map = NULL) frechet_mean(chunks(wishart_spd, 500, map = map), M, tol = 0.1)

@@ -9,7 +9,7 @@ test_that("private regression over chunks is that of memory", {
     frame$y <- mf_points(y, M)
     run <- function(formula, data, ...) {
       with_simulation(2, dp_regression(formula, M, data, 1, center, 0.4, speed = 1.5, residual_bound = 0.1,
-                                       x_range = list(t = c(0, 1), u = c(0, 1))[all.vars(formula[[3]])], delta = 1e-5, method = "gradient", ...))
+                                       bounds = list(t = c(0, 1), u = c(0, 1))[all.vars(formula[[3]])], delta = 1e-5, method = "gradient", ...))
     }
     for (formula in list(y ~ t, y ~ t + u)) {
       whole <- run(formula, frame)
@@ -28,7 +28,7 @@ test_that("private regression over chunks is that of memory", {
                  tolerance = 1e-11)
   }
   ask <- function(...) dp_regression(y ~ t, M, chunks(frame, 50), 1, center, 0.4, speed = 1.5, residual_bound = 0.1,
-                                     x_range = c(0, 1), ...)
+                                     bounds = c(0, 1), ...)
   expect_error(ask(method = "paper"), class = "riemdp_error_unsupported")
   expect_identical(ask(delta = 1e-5, method = "gradient", invalid = "ignore")$mechanism, "gradient")
   expect_error(ask(method = "gradient"), class = "riemdp_error_argument") # delta
@@ -55,7 +55,7 @@ test_that("private Newton steps and the K-norm gradient over chunks are those of
     frame$t[9] <- NA
     run <- function(formula, data, method, epsilon = 1, ...) {
       with_simulation(2, dp_regression(formula, M, data, epsilon, case$center, 0.4, speed = 1.5, residual_bound = 0.1, method = method,
-                                       x_range = list(t = c(0, 1), u = c(0, 1))[all.vars(formula[[3]])], invalid = "ignore", ...))
+                                       bounds = list(t = c(0, 1), u = c(0, 1))[all.vars(formula[[3]])], invalid = "ignore", ...))
     }
     same <- function(formula, ...) {
       whole <- run(formula, frame, ...)
@@ -90,7 +90,7 @@ test_that("a last step along the noisy gradient over chunks is that of memory", 
   frame <- data.frame(t = runif(80))
   frame$y <- mf_points(mf_exp(M, diag(4), mf_from_coords(M, diag(4), outer(frame$t - 0.5, rep(0.1, 10)))), M)
   run <- function(data) {
-    with_simulation(3, dp_regression(y ~ t, M, data, 1, diag(4), 0.4, speed = 1, residual_bound = 0.2, x_range = c(0, 1), method = "newton"))
+    with_simulation(3, dp_regression(y ~ t, M, data, 1, diag(4), 0.4, speed = 1, residual_bound = 0.2, bounds = c(0, 1), method = "newton"))
   }
   whole <- run(frame)
   expect_true(whole$details$noisy)
@@ -149,7 +149,7 @@ test_that("private regression tells nothing of chunks that can't be read", {
   }, sizes = c(20, 20))
   for (method in c("newton", "kng")) {
     reads <- 0
-    e <- expect_error(dp_regression(y ~ t, sphere(2), x, 0.1, c(0, 0, 1), 0.4, speed = 1.5, residual_bound = 0.1, x_range = c(0, 1),
+    e <- expect_error(dp_regression(y ~ t, sphere(2), x, 0.1, c(0, 0, 1), 0.4, speed = 1.5, residual_bound = 0.1, bounds = c(0, 1),
                                     method = method, invalid = "ignore"), class = "riemdp_error_chunk")
     expect_no_match(conditionMessage(e), "8123", fixed = TRUE)
   }

@@ -26,7 +26,7 @@ lm_in <- function(data, unit, method = "objective", ..., bounds = list(x = c(0, 
 }
 
 curve_in <- function(data, unit, method, ..., M = sphere(2), center = c(0, 0, 1), formula = y ~ x) {
-  dp_regression(formula, M, data, 1, center, radius = 0.4, speed = 1, residual_bound = 0.1, x_range = c(0, 1), method = method,
+  dp_regression(formula, M, data, 1, center, radius = 0.4, speed = 1, residual_bound = 0.1, bounds = c(0, 1), method = method,
                 delta = if (method == "gradient") 1e-3 else 0, unit = unit, ...)
 }
 

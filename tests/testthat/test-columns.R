@@ -15,8 +15,8 @@ k_norm <- function(a, b) {
 }
 
 # sum of clipped gradients of dp_regression() at its first step
-clipped_sum <- function(source, formula, M, center, x_range, tau) {
-  r <- riemdp:::regression_records(formula, M, source, x_range, globalenv())
+clipped_sum <- function(source, formula, M, center, bounds, tau) {
+  r <- riemdp:::regression_records(formula, M, source, bounds, globalenv())
   ask <- riemdp:::regression_ask(M, r$n, 1, center, 0.4, 1.5, 0.1, r$spec$columns, 1e-6, "gradient")
   state <- list(p = ask$center, v = matrix(0, ask$q, ask$k))
   riemdp:::clipped_gradient(riemdp:::step_records(M, state, r$x, r$y, ask), tau)

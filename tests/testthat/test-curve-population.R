@@ -10,7 +10,7 @@ curve_data <- function(n, sd = 0.05) {
   list(x = x, y = mf_points(mf_exp(S2, at, mf_from_coords(S2, at, matrix(stats::rnorm(2 * n, sd = sd), n))), S2))
 }
 release <- function(d, epsilon, ..., residual_bound = 0.12) {
-  dp_regression(y ~ x, S2, d, epsilon = epsilon, center = north, radius = 0.4, speed = 1.2, residual_bound = residual_bound, x_range = c(0, 1), ...)
+  dp_regression(y ~ x, S2, d, epsilon = epsilon, center = north, radius = 0.4, speed = 1.2, residual_bound = residual_bound, bounds = c(0, 1), ...)
 }
 AT <- data.frame(x = c(0, 0.3, 0.5, 1))
 
@@ -126,10 +126,10 @@ test_that("features are derivatives of the curve, and refusals follow from publi
   expect_error(confint(r, about = "population"), class = "riemdp_error_argument")
   refused(release(d, 5), s, "very curve", "riemdp_error_argument")
   k <- dp_regression(y ~ x, S2, list(x = d$x[1:9], y = d$y[1:9]), epsilon = 1, center = north, radius = 0.4, speed = 1.2, residual_bound = 0.12,
-                     x_range = c(0, 1), method = "kng")
+                     bounds = c(0, 1), method = "kng")
   refused(k, dp_residual_scale(k, list(x = d$x[1:9], y = d$y[1:9]), 1), "kng")
   few <- with_simulation(6, curve_data(40))
-  tight <- dp_regression(y ~ x, S2, d, epsilon = 20, center = north, radius = 0.02, speed = 0.5, residual_bound = 0.12, x_range = c(0, 1))
+  tight <- dp_regression(y ~ x, S2, d, epsilon = 20, center = north, radius = 0.02, speed = 0.5, residual_bound = 0.12, bounds = c(0, 1))
   refused(tight, dp_residual_scale(tight, d, 1), "edge")
   blurred <- release(few, 0.1)
   blurred$details$last$edge <- FALSE
@@ -171,7 +171,7 @@ test_that("curves of units, of a private number of records and from chunks have 
   both <- lapply(list(d, list(x = c(0, 1, d$x[-(1:2)]), y = d$y)), function(data) with_simulation(1, dp_residual_scale(r, data, 1, unit = of))$squares)
   expect_identical(both[[1]], both[[2]])
   r <- release(d, 3)
-  plan <- dp_regression_plan(S2, 300, 3, north, 0.4, 1.2, 0.12, 0.5, 1e-6)
+  plan <- dp_regression_plan(S2, 300, 3, north, 0.4, 1.2, 0.12, c(0, 1), 1e-6)
   expect_output(print(plan), "what of epsilon dp_residual_scale")
   for (method in plan$method) for (factor in c(0.97, 1.03)) {
     r <- release(d, 3, method = method, delta = if (method == "gradient") 1e-6 else 0)

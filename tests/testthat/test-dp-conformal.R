@@ -170,7 +170,7 @@ test_that("around a released mean, a released curve, and each record's own point
   y <- mf_project(M, y + stats::rnorm(1200, sd = 0.03))
   table <- data.frame(x = x)
   fit <- dp_regression(y ~ x, M, list(y = y[1:200, ], x = x[1:200]), epsilon = 1, center = c(0, 0, 1), radius = 0.4, speed = 1.5, residual_bound = 0.1,
-                       x_range = c(0, 1))
+                       bounds = c(0, 1))
   r <- dp_conformal(y[201:400, ], M, 2, fit, 1, data = table[201:400, , drop = FALSE])
   expect_identical(r$around, "curve")
   expect_output(print(r), "of the released curve with\\s+probability 0.95 or more")
@@ -391,7 +391,7 @@ test_that("a prediction ball is drawn around its point or curve, from what was r
   M <- sphere(2)
   u <- stats::runif(300)
   y <- mf_project(M, mf_exp(M, c(0, 0, 1), outer(u - 0.5, c(0.8, 0.2, 0))) + stats::rnorm(900, sd = 0.03))
-  fit <- dp_regression(y ~ u, M, list(y = y, u = u), epsilon = 2, center = c(0, 0, 1), radius = 0.4, speed = 1.5, residual_bound = 0.1, x_range = c(0, 1))
+  fit <- dp_regression(y ~ u, M, list(y = y, u = u), epsilon = 2, center = c(0, 0, 1), radius = 0.4, speed = 1.5, residual_bound = 0.1, bounds = c(0, 1))
   curve <- dp_conformal(y, M, 5, fit, 1, data = data.frame(u = u))
   expect_identical(plot(curve), curve)
   layers <- internal$conformal_layers(curve)

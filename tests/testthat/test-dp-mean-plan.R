@@ -43,7 +43,7 @@ test_that("rows of a plan are a plan, columns of one are a table", {
   on.exit(grDevices::dev.off())
   plans <- list(
     dp_mean_plan(sphere(2), 100, 1, c(0, 0, 1), 0.4, mechanism = c("laplace", "wrapped")), dp_lm_plan(100, 1, epsilon = 1),
-    dp_regression_plan(sphere(2), c(20, 50), 2, c(0, 0, 1), pi / 8, 1.5, 0.1, 0.5)
+    dp_regression_plan(sphere(2), c(20, 50), 2, c(0, 0, 1), pi / 8, 1.5, 0.1, c(0, 1))
   )
   for (plan in plans) {
     kind <- class(plan)[1]

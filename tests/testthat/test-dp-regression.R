@@ -10,7 +10,7 @@ sphere_data <- function(n, seed = 1, speed = 0.87, sd = sqrt(0.001)) {
   })
 }
 release <- function(d, ..., epsilon = 2) {
-  dp_regression(y ~ x, M, d, epsilon = epsilon, center = north, radius = pi / 8, speed = 1.5, residual_bound = 0.1, x_range = c(0, 1), ...)
+  dp_regression(y ~ x, M, d, epsilon = epsilon, center = north, radius = pi / 8, speed = 1.5, residual_bound = 0.1, bounds = c(0, 1), ...)
 }
 curve_gap <- function(a, b, at = data.frame(x = seq(0, 1, 0.05))) sqrt(mean(mf_dist(M, predict(a, at), predict(b, at))^2))
 
@@ -199,7 +199,7 @@ test_that("every manifold has a curve, several predictors and factors too", {
       x <- stats::runif(40)
       a <- outer(x - 0.5, rep(0.6 / sqrt(q), q)) + stats::rnorm(40 * q, sd = 0.02)
       y <- mf_exp(M, center, mf_from_coords(M, center, a))
-      r <- dp_regression(y ~ x, M, epsilon = 50, center = center, radius = 0.4, speed = 1, residual_bound = 0.1, x_range = c(0, 1))
+      r <- dp_regression(y ~ x, M, epsilon = 50, center = center, radius = 0.4, speed = 1, residual_bound = 0.1, bounds = c(0, 1))
       ends <- mf_exp(M, center, mf_from_coords(M, center, outer(c(-0.5, 0.5), rep(0.6 / sqrt(q), q))))
       expect_true(all(mf_dist(M, predict(r, data.frame(x = c(0, 1))), ends) < 0.05), label = M$name)
       expect_lte(mf_dist(M, center, r$value$p), 0.4 + 1e-9)
@@ -207,7 +207,7 @@ test_that("every manifold has a curve, several predictors and factors too", {
     d <- data.frame(a = stats::runif(100), b = stats::runif(100, 2, 4), g = sample(c("u", "v"), 100, TRUE))
     d$y <- mf_points(mf_exp(spd(2), diag(2), mf_from_coords(spd(2), diag(2), cbind(d$a - 0.5, 0.3 * (d$b - 3), 0.1 * (d$g == "v")))), spd(2))
     r <- dp_regression(y ~ a + b + g, spd(2), d, epsilon = 100, center = diag(2), radius = 1, speed = 2, residual_bound = 0.2,
-                       x_range = list(a = c(0, 1), b = c(2, 4), g = c("u", "v")))
+                       bounds = list(a = c(0, 1), b = c(2, 4), g = c("u", "v")))
     expect_identical(r$columns$name, c("a", "b", "gv"))
     expect_equal(dim(r$value$v)[3], 3)
     expect_equal(mf_dist(spd(2), predict(r, d[1:5, ]), d$y[1:5]), numeric(5), tolerance = 0.2)
@@ -217,16 +217,16 @@ test_that("every manifold has a curve, several predictors and factors too", {
 test_that("bounds are public numbers, terms functions of one row", {
   d <- sphere_data(30)
   ask <- function(...) do.call(dp_regression, utils::modifyList(list(formula = y ~ x, M = M, data = d, epsilon = 1, center = north, radius = 0.3,
-                                                                 speed = 1, residual_bound = 0.1, x_range = c(0, 1)), list(...)))
+                                                                 speed = 1, residual_bound = 0.1, bounds = c(0, 1)), list(...)))
   for (bad in list(list(epsilon = 0), list(epsilon = NaN), list(epsilon = Inf), list(radius = -1), list(radius = 4), list(speed = 0),
-                   list(speed = c(1, 1)), list(residual_bound = 0), list(x_range = c(1, 0)), list(x_range = 1), list(x_range = list(z = c(0, 1))),
+                   list(speed = c(1, 1)), list(residual_bound = 0), list(bounds = c(1, 0)), list(bounds = 1), list(bounds = list(z = c(0, 1))),
                    list(method = "best"), list(method = "gradient"),
                    list(method = "gradient", delta = 1e-6, residual_bound = 1e300), list(delta = -1), list(data = 3), list(formula = y ~ z),
                    list(formula = y ~ scale(x)), list(formula = y ~ poly(x, 2)), list(formula = ~x), list(formula = y ~ x - 1),
                    list(formula = q ~ x), list(formula = y ~ 1), list(center = c(0, 0, 2)), list(ledger = 3), list(x = d$x[1:3]))) {
     expect_error(do.call(ask, bad), class = "riemdp_error")
   }
-  expect_error(dp_regression(y ~ x, M, d, epsilon = 1, center = north, radius = 0.3, speed = 1, x_range = c(0, 1)), "residual_bound",
+  expect_error(dp_regression(y ~ x, M, d, epsilon = 1, center = north, radius = 0.3, speed = 1, bounds = c(0, 1)), "residual_bound",
                class = "riemdp_error")
   expect_error(ask(center = frechet_mean(d$y, M)), class = "riemdp_error")
 })
@@ -256,7 +256,7 @@ test_that("a release holds no record, no estimate and no environment, and says w
   for (M in list(spd(2), hyperbolic(2), kendall(5), euclidean(3))) {
     o <- if (M$name == "kendall") exp(2i * pi * (1:5) / 5) else .Call(riemdp:::riemdp_origin, M)
     y <- mf_exp(M, o, mf_from_coords(M, o, outer(d$x - 0.5, rep(0.2, mf_facts(M)$dimension))))
-    r <- dp_regression(y ~ x, M, list(x = d$x, y = y), epsilon = 5, center = o, radius = 0.3, speed = 1, residual_bound = 0.1, x_range = c(0, 1))
+    r <- dp_regression(y ~ x, M, list(x = d$x, y = y), epsilon = 5, center = o, radius = 0.3, speed = 1, residual_bound = 0.1, bounds = c(0, 1))
     expect_identical(plot(r), r)
   }
 })
@@ -264,10 +264,10 @@ test_that("a release holds no record, no estimate and no environment, and says w
 test_that("scaled records are told, warnings don't depend on records, and the release answers as models do", {
   d <- sphere_data(40)
   expect_error(dp_regression(y ~ x, M, d, epsilon = 1, center = north, radius = 0.3, speed = 1, residual_bound = 0.1,
-                             x_range = list(w = c(0, 1))), "x_range` names `w`.*those are `x`", class = "riemdp_error")
+                             bounds = list(w = c(0, 1))), "bounds` names `w`.*those are `x`", class = "riemdp_error")
   z <- cbind(stats::rnorm(40), d$x)
   flat <- function(formula, ...) {
-    dp_regression(formula, euclidean(2), epsilon = 1, center = c(0, 0), radius = 1, speed = 1, residual_bound = 1, x_range = c(-2, 2), ...)
+    dp_regression(formula, euclidean(2), epsilon = 1, center = c(0, 0), radius = 1, speed = 1, residual_bound = 1, bounds = c(-2, 2), ...)
   }
   x <- d$x
   expect_no_warning(r <- flat(cbind(log(z[, 1]), z[, 2]) ~ x, invalid = "ignore"))
@@ -285,7 +285,7 @@ test_that("scaled records are told, warnings don't depend on records, and the re
   shapes <- mf_random(k, 30)
   both <- data.frame(a = stats::runif(30), b = stats::runif(30))
   s <- dp_regression(shapes ~ a + b, k, both, epsilon = 1, center = shapes[, 1], radius = 0.3, speed = 1, residual_bound = 0.5,
-                     x_range = list(a = c(0, 1), b = c(0, 1)))
+                     bounds = list(a = c(0, 1), b = c(0, 1)))
   expect_identical(unique(tidy(s)$term), c("p", "a", "b"))
   band <- confint(r, level = 0.8)
   expect_equal(dp_uncertainty(r, 0.8)$radius, max(band$radius))
@@ -325,8 +325,8 @@ test_that("gradient steps keep their sensitivity where a user's curvature bounds
 })
 
 test_that("plans tell errors before data are touched", {
-  expect_error(dp_regression_plan(M, 10, 1, north, 0.3, 1, 0.1), "x_half", class = "riemdp_error_argument")
-  plan <- function(n, ...) dp_regression_plan(M, n, 2, north, pi / 8, 1.5, 0.1, 0.5, ...)
+  expect_error(dp_regression_plan(M, 10, 1, north, 0.3, 1, 0.1), "bounds", class = "riemdp_error_argument")
+  plan <- function(n, ...) dp_regression_plan(M, n, 2, north, pi / 8, 1.5, 0.1, c(0, 1), ...)
   p <- plan(c(20, 100, 500))
   newton <- p[p$method == "newton", ]
   expect_true(all(diff(newton$expected_error) < 0))
@@ -334,6 +334,11 @@ test_that("plans tell errors before data are touched", {
   expect_true("gradient" %in% plan(100, delta = 1e-6)$method)
   expect_error(plan("a"), class = "riemdp_error")
   expect_error(plan(0), class = "riemdp_error")
+  # ranges of several predictors, by what they are wide
+  wide <- function(bounds) dp_regression_plan(M, 100, 2, north, pi / 8, 1.5, 0.1, bounds)$expected_error
+  expect_identical(wide(c(3, 4)), wide(list(x = c(0, 1))))
+  expect_identical(wide(list(c(0, 1), c(-1, 1))), wide(list(u = c(5, 6), v = c(2, 4))))
+  for (bad in list(c(1, 0), 0.5, "a", list(c(0, 1), c(0, Inf)), list(), NULL)) expect_error(wide(bad), "smaller first", class = "riemdp_error_argument")
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   expect_identical(plot(p), p)
@@ -365,7 +370,7 @@ test_that("with two predictors steps end at the plain fit with the same foot poi
     at <- expand.grid(a = seq(0, 1, 0.25), b = seq(0, 1, 0.25))
     two <- function(epsilon) {
       dp_regression(y ~ a + b, M, d, epsilon = epsilon, center = north, radius = pi / 8, speed = 1.5, residual_bound = 0.1,
-                    x_range = list(a = c(0, 1), b = c(0, 1)))
+                    bounds = list(a = c(0, 1), b = c(0, 1)))
     }
     expect_lt(curve_gap(two(1e4), plain, at), 5e-4) # seen: 6e-5
     private <- two(2)

@@ -93,7 +93,7 @@ test_that("losses by exact laws are what is promised, and twice that with an int
   # on the line: two-sided geometric noise of the scale that was drawn, for the two records that move most
   y <- function(v) c(v, 0.1, -0.3)
   d <- list(t = c(0, 0.2, 0.7), y = y(1))
-  draw <- function(d) dp_spline(y ~ bs(t, df = 1, degree = 1), euclidean(1), d, epsilon = 0.8, center = 0, radius = 1, x_range = c(0, 1))
+  draw <- function(d) dp_spline(y ~ bs(t, df = 1, degree = 1), euclidean(1), d, epsilon = 0.8, center = 0, radius = 1, bounds = c(0, 1))
   seen <- draw(d)$draws
   sums <- function(d) {
     ask <- asked(euclidean(1), 0, 1, quote(bs(t, df = 1, degree = 1)), n = 3, epsilon = 0.8)
@@ -151,7 +151,7 @@ test_that("a record is by itself: broken ones count nothing, far ones count as t
   total <- function(t, y, unit = NULL, ...) {
     sums <- NULL
     trace_sums <- internal$noisy_spline_sums
-    with_internals(dp_spline(y ~ bs(t, df = 4), M, list(t = t, y = y), epsilon = 1, center = POLE, radius = 0.5, x_range = c(0, 1),
+    with_internals(dp_spline(y ~ bs(t, df = 4), M, list(t = t, y = y), epsilon = 1, center = POLE, radius = 0.5, bounds = c(0, 1),
                              invalid = "ignore", unit = unit, ...),
                    noisy_spline_sums = function(s, noise, ask) trace_sums(sums <<- s, noise, ask))
     sums
@@ -199,7 +199,7 @@ test_that("chunks, private numbers and units of chunks give the sums of records 
   sums <- function(data, ...) {
     out <- NULL
     trace_sums <- internal$noisy_spline_sums
-    with_internals(r <- dp_spline(y ~ bs(t, df = 5), M, data, epsilon = 1, center = c(1, 0, 0), radius = 1, x_range = c(0, 1), ...),
+    with_internals(r <- dp_spline(y ~ bs(t, df = 5), M, data, epsilon = 1, center = c(1, 0, 0), radius = 1, bounds = c(0, 1), ...),
                    noisy_spline_sums = function(s, noise, ask) trace_sums(out <<- s, noise, ask))
     list(sums = out, release = r)
   }
@@ -212,7 +212,7 @@ test_that("chunks, private numbers and units of chunks give the sums of records 
   expect_true(is.na(nobs(more$release)) && is.na(more$release$expected_error))
   expect_equal(more$release$draws$sensitivity[1] / more$release$draws$scale[1], more$release$draws$epsilon[1])
   none <- dp_spline(y ~ bs(t, df = 5), M, data.frame(t = double(), y = I(mf_points(y, M)[0])), epsilon = 1, center = c(1, 0, 0), radius = 1,
-                    x_range = c(0, 1), neighbours = "add_remove")
+                    bounds = c(0, 1), neighbours = "add_remove")
   expect_true(all(is.finite(none$value)))
 })
 
@@ -221,12 +221,12 @@ test_that("plain fits are least squares with splines, and straight lines under a
   t <- with_simulation(2, stats::runif(n, 1, 3))
   y <- cbind(sin(2 * t), t^2) + with_simulation(3, matrix(stats::rnorm(2 * n, sd = 0.1), n))
   line <- stats::lm(y ~ splines::bs(t, df = 7, knots = seq(1, 3, length.out = 6)[2:5], Boundary.knots = c(1, 3)))
-  fit <- spline_regression(y ~ bs(t, df = 7), euclidean(2), list(t = t, y = y), x_range = c(1, 3), penalty = 0)
+  fit <- spline_regression(y ~ bs(t, df = 7), euclidean(2), list(t = t, y = y), bounds = c(1, 3), penalty = 0)
   expect_lt(max(abs(as.matrix(fitted(fit)) - stats::fitted(line))), 1e-6)
   expect_equal(fit$df, 8, tolerance = 1e-6)
   expect_equal(fit$sigma^2, sum(stats::residuals(line)^2) / (2 * (n - 8)), tolerance = 1e-6)
   expect_equal(residuals(fit), unname(sqrt(rowSums(stats::residuals(line)^2))), tolerance = 1e-5)
-  straight <- spline_regression(y ~ bs(t, df = 7), euclidean(2), list(t = t, y = y), x_range = c(1, 3), penalty = 1e8)
+  straight <- spline_regression(y ~ bs(t, df = 7), euclidean(2), list(t = t, y = y), bounds = c(1, 3), penalty = 1e8)
   expect_lt(max(abs(as.matrix(fitted(straight)) - stats::fitted(stats::lm(y ~ t)))), 1e-4)
   expect_equal(straight$df, 2, tolerance = 1e-3)
   # a polynomial is the spline without knots
@@ -234,14 +234,14 @@ test_that("plain fits are least squares with splines, and straight lines under a
   expect_lt(max(abs(as.matrix(fitted(cubic)) - stats::fitted(stats::lm(y ~ stats::poly(t, 3))))), 1e-6)
   # cross-validation by its definition, among penalties
   score <- function(penalty) {
-    f <- spline_regression(y ~ bs(t, df = 7), euclidean(2), list(t = t, y = y), x_range = c(1, 3), penalty = penalty)
+    f <- spline_regression(y ~ bs(t, df = 7), euclidean(2), list(t = t, y = y), bounds = c(1, 3), penalty = penalty)
     n * sum(residuals(f)^2) / (n - f$df)^2
   }
-  auto <- spline_regression(y ~ bs(t, df = 7), euclidean(2), list(t = t, y = y), x_range = c(1, 3))
+  auto <- spline_regression(y ~ bs(t, df = 7), euclidean(2), list(t = t, y = y), bounds = c(1, 3))
   expect_true(all(score(auto$penalty) <= vapply(auto$penalty * 10^c(-1, -0.25, 0.25, 1), score, 0) * (1 + 1e-9)))
   # an interval that holds no record
   gap <- t < 1.5 | t > 2.4
-  some <- spline_regression(y ~ bs(t, df = 30), euclidean(2), list(t = t[gap], y = y[gap, ]), x_range = c(1, 3))
+  some <- spline_regression(y ~ bs(t, df = 30), euclidean(2), list(t = t[gap], y = y[gap, ]), bounds = c(1, 3))
   at <- predict(some, data.frame(t = seq(1, 3, 0.05)))
   expect_lt(max(abs(at - cbind(sin(2 * seq(1, 3, 0.05)), seq(1, 3, 0.05)^2))), 1.5)
 })
@@ -258,12 +258,12 @@ test_that("along a geodesic the reference itself is fitted by zeros, and a curve
     y <- mf_exp(s$M, along, mf_transport(s$M, s$center, along, mf_from_coords(s$M, s$center, a)))
     fit <- spline_regression(y ~ bs(t, df = 5), s$M, list(t = t, y = y), center = s$center, velocity = s$velocity, penalty = 0)
     expect_lt(max(residuals(fit)), 1e-6)
-    r <- dp_spline(y ~ bs(t, df = 5), s$M, list(t = t, y = y), epsilon = 2^17, center = s$center, velocity = s$velocity, radius = 0.6, x_range = c(0, 1),
+    r <- dp_spline(y ~ bs(t, df = 5), s$M, list(t = t, y = y), epsilon = 2^17, center = s$center, velocity = s$velocity, radius = 0.6, bounds = c(0, 1),
                    penalty = 0)
     expect_lt(max(mf_dist(s$M, predict(r, data.frame(t = t)), y)), 0.01)
   }
   expect_error(dp_spline(y ~ bs(t, df = 5), sphere(2), list(t = 1:3 / 3, y = diag(3)), epsilon = 1, center = POLE, velocity = c(4, 0, 0), radius = 0.6,
-                         x_range = c(0, 1)), "half of the injectivity radius", class = "riemdp_error_argument")
+                         bounds = c(0, 1)), "half of the injectivity radius", class = "riemdp_error_argument")
 })
 
 test_that("errors are near those that are told; many knots and gaps do little harm", {
@@ -274,7 +274,7 @@ test_that("errors are near those that are told; many knots and gaps do little ha
     with_simulation(4, vapply(seq_len(runs), function(i) {
       t <- t()
       y <- mf_project(M, curve(t) + stats::rnorm(3 * n, sd = 0.03))
-      r <- dp_spline(y ~ bs(t, df = df), M, list(t = t, y = y), epsilon = 1, center = POLE, radius = 0.6, x_range = c(0, 1))
+      r <- dp_spline(y ~ bs(t, df = df), M, list(t = t, y = y), epsilon = 1, center = POLE, radius = 0.6, bounds = c(0, 1))
       off <- mf_dist(M, predict(r, data.frame(t = grid)), curve(grid))
       c(error = sqrt(mean(off^2)) / r$expected_error, far = max(off))
     }, c(error = 0, far = 0)))
@@ -292,13 +292,13 @@ test_that("errors are near those that are told; many knots and gaps do little ha
   far <- with_simulation(8, vapply(1:4, function(i) {
     t <- sample(0:4 / 4, 2000, TRUE)
     r <- dp_spline(y ~ bs(t, df = 12), M, list(t = t, y = mf_project(M, curve(t) + stats::rnorm(6000, sd = 0.03))), epsilon = 1, center = POLE,
-                   radius = 0.6, x_range = c(0, 1))
+                   radius = 0.6, bounds = c(0, 1))
     sqrt(mean(mf_dist(M, predict(r, data.frame(t = 0:4 / 4)), curve(0:4 / 4))^2))
   }, 0))
   expect_lt(mean(far), 0.06)
   # where noise is all there is, nothing is longer than the radius
   few <- with_simulation(5, dp_spline(y ~ bs(t, df = 40), M, list(t = c(0.2, 0.4), y = diag(3)[2:3, ]), epsilon = 0.01, center = POLE, radius = 0.6,
-                                      x_range = c(0, 1)))
+                                      bounds = c(0, 1)))
   expect_lte(max(sqrt(rowSums(few$value^2))), 0.6 * (1 + 1e-9))
   expect_match(format(few), "NO BETTER", all = FALSE)
   expect_match(format(few), "by a model", all = FALSE)
@@ -309,14 +309,14 @@ test_that("neighbours with units: no message tells how many rows there are, and 
   inner <- c(0.2, 0.4, 0.5, 0.6, 0.8)
   rows <- function(n) data.frame(t = seq(0, 1, length.out = n), y = 0, z = 1, who = c("a", "a", "b", rep("c", n - 3)))
   for (n in 4:6) {
-    curve <- dp_spline(y ~ bs(t, knots = inner), euclidean(1), rows(n), epsilon = 1, center = 0, radius = 1, x_range = c(0, 1), unit = "who")
+    curve <- dp_spline(y ~ bs(t, knots = inner), euclidean(1), rows(n), epsilon = 1, center = 0, radius = 1, bounds = c(0, 1), unit = "who")
     expect_s3_class(curve, "riemdp_spline")
     line <- dp_lm(y ~ bs(t, knots = inner), rows(n), epsilon = 1, bounds = list(t = c(0, 1), y = c(-1, 1)), unit = "who")
     expect_s3_class(line, "riemdp_lm")
     class <- dp_glm(z ~ bs(t, knots = inner), rows(n), epsilon = 1, bounds = list(t = c(0, 1), z = c(0, 1)), unit = "who")
     expect_s3_class(class, "riemdp_glm")
   }
-  expect_error(dp_spline(y ~ bs(t, knots = inner), euclidean(1), rows(5), epsilon = 1, center = 0, radius = 1, x_range = c(0, 1)), "inner",
+  expect_error(dp_spline(y ~ bs(t, knots = inner), euclidean(1), rows(5), epsilon = 1, center = 0, radius = 1, bounds = c(0, 1)), "inner",
                class = "riemdp_error_unsupported")
   for (count in 2^c(2, 22, 24, 25)) {
     share <- function(count) sum(internal$fit_shares(list(of = rep(1:2, c(3, 11)), count = count, stray = 0, empty = 0, lost = 0), 14, "any",
@@ -330,9 +330,9 @@ test_that("the curve stays in the predictor's range, along a geodesic too", {
   t <- with_simulation(3, stats::runif(300, 0, 2))
   y <- mf_exp(M, POLE, cbind(pmin(t, 1) - 0.5, 0.2 * sin(6 * t), 0))
   for (velocity in list(NULL, c(1, 0, 0))) {
-    plain <- spline_regression(y ~ bs(t, df = 6), M, list(t = t, y = y), center = POLE, x_range = c(0, 1), velocity = velocity)
+    plain <- spline_regression(y ~ bs(t, df = 6), M, list(t = t, y = y), center = POLE, bounds = c(0, 1), velocity = velocity)
     expect_lt(max(mf_dist(M, fitted(plain), predict(plain, data.frame(t = t)))), 1e-9)
-    r <- dp_spline(y ~ bs(t, df = 6), M, list(t = t, y = y), epsilon = 1, center = POLE, radius = 1, x_range = c(0, 1), velocity = velocity)
+    r <- dp_spline(y ~ bs(t, df = 6), M, list(t = t, y = y), epsilon = 1, center = POLE, radius = 1, bounds = c(0, 1), velocity = velocity)
     expect_identical(predict(r, data.frame(t = c(-3, 0, 1, 9)))[c(1, 4), ], predict(r, data.frame(t = c(0, 1))))
   }
 })
@@ -350,8 +350,8 @@ test_that("the penalty that is asked for is the plain fit's, and the posterior t
   t <- with_simulation(6, stats::runif(n))
   y <- cbind(sin(6 * t), cos(5 * t)) / 2 + with_simulation(7, matrix(stats::rnorm(2 * n, sd = 0.2), n))
   for (penalty in c(0.01, 10)) {
-    r <- dp_spline(y ~ bs(t, df = 9), M, list(t = t, y = y), epsilon = 2^16, center = c(0, 0), radius = 2, x_range = c(0, 1), penalty = penalty)
-    fit <- spline_regression(y ~ bs(t, df = 9), M, list(t = t, y = y), x_range = c(0, 1), penalty = penalty, center = c(0, 0))
+    r <- dp_spline(y ~ bs(t, df = 9), M, list(t = t, y = y), epsilon = 2^16, center = c(0, 0), radius = 2, bounds = c(0, 1), penalty = penalty)
+    fit <- spline_regression(y ~ bs(t, df = 9), M, list(t = t, y = y), bounds = c(0, 1), penalty = penalty, center = c(0, 0))
     expect_lt(max(abs(coef(r) - coef(fit))), 0.02)
     expect_equal(r$penalty, penalty)
   }
@@ -404,7 +404,7 @@ test_that("plans say what a release says, and normal noise is taken where it is 
   d <- list(t = 1:200 / 200, y = mf_exp(spd(3), diag(3), mf_from_coords(spd(3), diag(3), matrix(0.1 * sin(1:1200), 200))))
   for (delta in c(0, 0.01)) {
     plan <- dp_spline_plan(spd(3), 200, 2, 1.5, df = 6, delta = delta)
-    r <- dp_spline(y ~ bs(t, df = 6), spd(3), d, epsilon = 2, center = diag(3), radius = 1.5, x_range = c(0, 1), delta = delta)
+    r <- dp_spline(y ~ bs(t, df = 6), spd(3), d, epsilon = 2, center = diag(3), radius = 1.5, bounds = c(0, 1), delta = delta)
     expect_equal(plan$expected_error, r$expected_error, tolerance = 1e-6)
     expect_identical(plan$mechanism, r$mechanism)
     expect_identical(guarantee(r)$label, if (delta > 0) "approx" else "pure")
@@ -417,8 +417,8 @@ test_that("plans say what a release says, and normal noise is taken where it is 
 
 test_that("what is asked for is checked, and said", {
   d <- list(t = 1:9 / 9, y = mf_exp(sphere(2), POLE, cbind(sin(1:9) / 4, cos(1:9) / 4, 0)), knots = 1:9)
-  ask <- function(formula, ..., data = d, radius = 0.5, x_range = c(0, 1)) {
-    dp_spline(formula, sphere(2), data, epsilon = 1, center = POLE, radius = radius, x_range = x_range, ...)
+  ask <- function(formula, ..., data = d, radius = 0.5, bounds = c(0, 1)) {
+    dp_spline(formula, sphere(2), data, epsilon = 1, center = POLE, radius = radius, bounds = bounds, ...)
   }
   for (f in list(y ~ t, y ~ bs(t) + t, y ~ ns(t, 4), y ~ bs(t, knots = quantile(t)), y ~ bs(t, knots = knots), y ~ bs(t, df = 5) * 2)) {
     expect_error(ask(f), class = "riemdp_error_unsupported")
@@ -430,7 +430,7 @@ test_that("what is asked for is checked, and said", {
   expect_error(ask(~ bs(t)), class = "riemdp_error_argument")
   expect_error(ask(y ~ bs(t), radius = 4), class = "riemdp_error_radius")
   expect_error(ask(y ~ bs(t), penalty = "small"), class = "riemdp_error_argument")
-  expect_error(ask(y ~ bs(t), x_range = list(t = c("a", "b"))), class = "riemdp_error_shape")
+  expect_error(ask(y ~ bs(t), bounds = list(t = c("a", "b"))), class = "riemdp_error_shape")
   expect_error(dp_spline_plan(sphere(2), 100, 2^-25, 0.5), "more budget", class = "riemdp_error_unsupported")
   inner <- c(0.3, 0.6)
   r <- ask(y ~ bs(t, knots = inner, degree = 2))
@@ -441,7 +441,7 @@ test_that("what is asked for is checked, and said", {
   expect_identical(nobs(r), 9)
   expect_equal(dim(predict(r)), c(51L, 3L))
   expect_error(predict(r, data.frame(t = 0.5), interval = "prediction"), class = "riemdp_error_unsupported")
-  log_time <- ask(y ~ bs(log(t), df = 4), x_range = c(-3, 0))
+  log_time <- ask(y ~ bs(log(t), df = 4), bounds = c(-3, 0))
   expect_equal(dim(predict(log_time, data.frame(t = c(0.1, 0.5)))), c(2L, 3L))
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
@@ -449,7 +449,7 @@ test_that("what is asked for is checked, and said", {
     one <- as.vector(.Call(internal$riemdp_origin, M))
     center <- tryCatch(internal$public_point(M, .Call(internal$riemdp_origin, M)), riemdp_error = function(e) exp(2i * pi * (1:5) / 5))
     y <- mf_exp(M, center, mf_from_coords(M, center, matrix(0.1, 9, mf_facts(M)$dimension)))
-    r <- dp_spline(y ~ bs(t), M, list(t = d$t, y = y), epsilon = 1, center = center, radius = 0.3, x_range = c(0, 1))
+    r <- dp_spline(y ~ bs(t), M, list(t = d$t, y = y), epsilon = 1, center = center, radius = 0.3, bounds = c(0, 1))
     expect_identical(plot(r), r)
     fit <- spline_regression(y ~ bs(t), M, list(t = d$t, y = y))
     expect_identical(plot(fit), fit)

@@ -206,7 +206,7 @@ test_that("a unit counts by one point, wherever its rows lie, and its replacemen
   expect_output(explain(r), "replacing one unit moves")
   expect_identical(guarantee(r)$unit, "unit")
   d <- data.frame(y = cos(1:30), a = 1:30, id = rep(letters[1:10], 3))
-  r <- dp_test(y ~ a, euclidean(1), data = d, epsilon = 1, x_range = c(0, 40), unit = "id", center = 0, radius = 1, draws = 99)
+  r <- dp_test(y ~ a, euclidean(1), data = d, epsilon = 1, bounds = c(0, 40), unit = "id", center = 0, radius = 1, draws = 99)
   expect_identical(c(r$n, r$unit), c("10", "id"))
 })
 
@@ -226,7 +226,7 @@ test_that("p-values are uniform where laws are equal, and where predictors have 
     variance = function() dp_test(around(14), M, epsilon = 20, group = rep(1:2, c(4, 10)), statistic = "variance", draws = 99),
     distances = function() dp_test(around(14), M, epsilon = 20, group = rep(1:2, c(4, 10)), statistic = "variance", at = top, draws = 99),
     anova = function() dp_test(around(15), M, epsilon = 20, group = rep(1:3, 5), statistic = "anova", draws = 99),
-    independent = function() dp_test(x ~ a, M, data = list(x = around(14), a = stats::runif(14)), epsilon = 20, x_range = c(0, 1), draws = 99),
+    independent = function() dp_test(x ~ a, M, data = list(x = around(14), a = stats::runif(14)), epsilon = 20, bounds = c(0, 1), draws = 99),
     unit = function() {
       x <- around(20)[rep(1:20, each = 2), ] # rows of one unit are alike: tested row by row, p would be small
       dp_test(x, M, epsilon = 1e3, group = rep(1:2, 10), unit = rep(1:20, each = 2), center = top, radius = 0.7, draws = 99)
@@ -260,10 +260,10 @@ test_that("what each statistic looks for is found", {
   x <- with_simulation(3, mf_random(M, n, sd = 0.2))
   a <- seq(0, 1, length.out = n)
   turned <- mf_project(M, cbind(x[, 1] + 2 * a, x[, 2:3]))
-  small(turned ~ a, M, x_range = c(0, 1), bandwidth = 0.5)
-  large(x ~ a, M, x_range = c(0, 1), bandwidth = 0.5)
+  small(turned ~ a, M, bounds = c(0, 1), bandwidth = 0.5)
+  large(x ~ a, M, bounds = c(0, 1), bandwidth = 0.5)
   who <- rep(c("a", "b"), each = n / 2) # a label that is private
-  small(turned ~ who, M, x_range = list(who = c("a", "b")), bandwidth = 0.5)
+  small(turned ~ who, M, bounds = list(who = c("a", "b")), bandwidth = 0.5)
 })
 
 test_that("these tests are total, and refused from public facts before anything is spent", {
@@ -287,9 +287,9 @@ test_that("these tests are total, and refused from public facts before anything 
     }
   }
   fine(bad, M, group = rep(1:2, 6), statistic = "variance", at = top, invalid = "center")
-  fine(bad ~ a, M, x_range = c(0, 12), center = top, invalid = "center")
-  fine(x ~ a, M, x_range = c(0, 12))
-  fine(y ~ b, M, data = list(y = mf_points(x[1, , drop = FALSE], M), b = 1), x_range = c(0, 1))
+  fine(bad ~ a, M, bounds = c(0, 12), center = top, invalid = "center")
+  fine(x ~ a, M, bounds = c(0, 12))
+  fine(y ~ b, M, data = list(y = mf_points(x[1, , drop = FALSE], M), b = 1), bounds = c(0, 1))
   fine(bad, M, group = rep(1:2, 3), unit = factor(c(rep(1:5, 2), NA, 1), 1:6), center = top, radius = 0.7, invalid = "center")
   ledger <- dp_ledger(NULL, 2)
   no <- function(..., class = "argument") expect_error(dp_test(..., epsilon = 1, ledger = ledger), class = paste0("riemdp_error_", class))
@@ -304,15 +304,15 @@ test_that("these tests are total, and refused from public facts before anything 
   no(x, M, statistic = "variance", null = "uniform")
   no(wishart_spd[, , 1:12], spd(2, "bures"), group = g, statistic = "anova", radius = 1, class = "unsupported")
   no(x ~ a, M)
-  no(x ~ a, x_range = c(0, 1))
-  no(x ~ a, M, x_range = c(0, 1), group = g)
-  no(x ~ a, M, x_range = c(0, 1), at = top)
-  no(x ~ a, M, x_range = c(0, 1), null = "equal")
-  no(x ~ a, M, x_range = c(0, 1), statistic = "anova")
+  no(x ~ a, bounds = c(0, 1))
+  no(x ~ a, M, bounds = c(0, 1), group = g)
+  no(x ~ a, M, bounds = c(0, 1), at = top)
+  no(x ~ a, M, bounds = c(0, 1), null = "equal")
+  no(x ~ a, M, bounds = c(0, 1), statistic = "anova")
   no(x, M, null = "independent")
-  no(x, M, group = g, x_range = c(0, 1))
+  no(x, M, group = g, bounds = c(0, 1))
   no(x, M, group = g, data = list())
-  no(bad ~ a, M, x_range = c(0, 1), class = "not_finite")
+  no(bad ~ a, M, bounds = c(0, 1), class = "not_finite")
   no(x, M, group = rep(1:2, 3), unit = rep(1:6, 2), center = top)
   no(x, M, group = rep(1:2, 3), unit = rep(1:6, 2), radius = 0.5)
   no(x, M, group = rep(1:2, 3), unit = rep(1:6, 2), center = top, radius = 1, class = "radius")
@@ -322,7 +322,7 @@ test_that("these tests are total, and refused from public facts before anything 
   no(x, M, y = x, unit = rep(1:6, 2), center = top, radius = 0.5)
   no(x, M, null = "uniform", unit = rep(1:6, 2), class = "unsupported")
   no(x, M, null = "symmetric", at = top, radius = 0.5, unit = rep(1:6, 2), class = "unsupported")
-  no(x ~ a, M, data = chunks(data.frame(a = 1:12), 5), x_range = c(0, 1), class = "unsupported")
+  no(x ~ a, M, data = chunks(data.frame(a = 1:12), 5), bounds = c(0, 1), class = "unsupported")
   expect_identical(nrow(ledger_history(ledger)), 0L)
 })
 
@@ -354,7 +354,7 @@ test_that("a plan tells the power that tests have, and spends nothing", {
   }
   expect_identical(dp_test_plan(pairs, M, 1, null = "paired", bandwidth = 1, draws = 99, runs = 2)$n, 9)
   expect_identical(dp_test_plan(units, M, 1, statistic = "variance", center = 0, radius = 2, draws = 99, runs = 2)$n, 10)
-  expect_identical(dp_test_plan(trend, M, 1e3, x_range = c(0, 1), bandwidth = 1, draws = 99, runs = 2)$plain, 1)
+  expect_identical(dp_test_plan(trend, M, 1e3, bounds = c(0, 1), bandwidth = 1, draws = 99, runs = 2)$plain, 1)
   no <- function(...) expect_error(dp_test_plan(...), class = "riemdp_error_argument")
   no(1, M, 1)
   no(simulate, M)
@@ -441,7 +441,7 @@ test_that("tests of a private number of records say neither it nor groups' sizes
   test <- function(n, ...) {
     x <- mf_points(two$x, M)[seq(1, 400, length.out = n)]
     sex <- two$sex[seq(1, 400, length.out = n)]
-    dp_test(x ~ sex, M, epsilon = 2, x_range = list(sex = c("f", "m")), center = c(0, 0, 1), radius = 1, draws = 199, neighbours = "add_remove", ...)
+    dp_test(x ~ sex, M, epsilon = 2, bounds = list(sex = c("f", "m")), center = c(0, 0, 1), radius = 1, draws = 199, neighbours = "add_remove", ...)
   }
   r <- test(400)
   expect_lt(r$p.value, 0.05)
@@ -467,23 +467,23 @@ test_that("tests of a private number of records say neither it nor groups' sizes
     expect_true(call(null = "uniform") > 0)
     expect_true(call(null = "symmetric", at = c(0, 0, 1), radius = 0.5) > 0)
     expect_true(call(null = "paired", y = x) > 0)
-    expect_true(dp_test(x ~ a, M, epsilon = 1, data = list(a = numeric(n)), x_range = c(0, 1), draws = 99, neighbours = "add_remove")$p.value > 0)
+    expect_true(dp_test(x ~ a, M, epsilon = 1, data = list(a = numeric(n)), bounds = c(0, 1), draws = 99, neighbours = "add_remove")$p.value > 0)
   }
   e <- expect_error(dp_test(two$x, M, epsilon = 1, group = two$sex, neighbours = "add_remove"), class = "riemdp_error_unsupported")
   expect_match(conditionMessage(e), "x ~ group")
   # units: how many there are is private as well
-  unit <- dp_test(x ~ sex, M, epsilon = 2, data = list(x = two$x, sex = two$sex), x_range = list(sex = c("f", "m")), center = c(0, 0, 1), radius = 0.7,
+  unit <- dp_test(x ~ sex, M, epsilon = 2, data = list(x = two$x, sex = two$sex), bounds = list(sex = c("f", "m")), center = c(0, 0, 1), radius = 0.7,
                   unit = rep(1:200, each = 2), draws = 99, neighbours = "add_remove")
   expect_identical(guarantee(unit)$unit, "unit")
   expect_match(unit$data.name, "units of a private number")
-  plan <- dp_test_plan(function() list(x = x ~ a, data = list(x = rnorm(30), a = runif(30))), euclidean(1), epsilon = 1, bandwidth = 1, x_range = c(0, 1),
+  plan <- dp_test_plan(function() list(x = x ~ a, data = list(x = rnorm(30), a = runif(30))), euclidean(1), epsilon = 1, bandwidth = 1, bounds = c(0, 1),
                        neighbours = "add_remove", draws = 99, runs = 2)
   expect_identical(plan$n, 30)
 })
 
 test_that("no number of records, nor of units, is told by a refusal or a word", {
   df <- data.frame(y1 = c(0.1, 0.2, 0.05), y2 = c(0.1, 0, -0.1), y3 = 1, g = c("a", "b", "a"), u = 1:3)
-  test <- function(formula, data, ...) dp_test(formula, sphere(2), epsilon = 1, data = data, x_range = list(g = c("a", "b")), center = c(0, 0, 1),
+  test <- function(formula, data, ...) dp_test(formula, sphere(2), epsilon = 1, data = data, bounds = list(g = c("a", "b")), center = c(0, 0, 1),
                                                radius = 0.7, invalid = "center", neighbours = "add_remove", draws = 99, ...)
   for (k in 0:3) {
     one <- test(cbind(y1, y2, y3) ~ g, df[seq_len(k), ], unit = "u")
@@ -498,7 +498,7 @@ test_that("no number of records, nor of units, is told by a refusal or a word", 
     y <- cbind(0.1, seq_len(n) / 10, 1)
     z <- as.double(seq_len(n))
     k <- 2
-    r <- dp_test(y ~ I(z * k), sphere(2), epsilon = 1, x_range = stats::setNames(list(c(0, 20)), "I(z * k)"), center = c(0, 0, 1), radius = 0.7,
+    r <- dp_test(y ~ I(z * k), sphere(2), epsilon = 1, bounds = stats::setNames(list(c(0, 20)), "I(z * k)"), center = c(0, 0, 1), radius = 0.7,
                  invalid = "center", neighbours = "add_remove", draws = 99)
     r$guarantee$assumptions
   })

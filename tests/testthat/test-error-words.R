@@ -55,7 +55,7 @@ test_that("regressions and optimisers say what their errors are about", {
   expect_identical(glance(fit)$covers, "privacy noise")
   x <- seq(0, 1, length.out = 200)
   y <- mf_exp(sphere(2), c(0, 0, 1), outer(x - 0.5, c(0.8, 0.2, 0)))
-  r <- dp_regression(y ~ x, sphere(2), epsilon = 2, center = c(0, 0, 1), radius = 0.4, speed = 1.5, residual_bound = 0.1, x_range = c(0, 1))
+  r <- dp_regression(y ~ x, sphere(2), epsilon = 2, center = c(0, 0, 1), radius = 0.4, speed = 1.5, residual_bound = 0.1, bounds = c(0, 1))
   for (text in c(said(print(r)), said(explain(r)), said(print(confint(r))))) {
     expect_match(text, "the curve without noise of records that keep the public bounds", fixed = TRUE)
     expect_match(text, NOT_IN_IT)

@@ -208,7 +208,7 @@ test_that("budgets, noise, bounds and counts at the ends of doubles give answers
     classed(optimum(v, epochs = 2, method = "rsvrg", batch = 4))
     classed(optimum(NULL, steps = 3, noise_multiplier = v))
     classed(dp_mean_plan(sphere(2), n = 200, center = o, radius = 0.5, epsilon = v, delta = 1e-6))
-    classed(dp_regression_plan(sphere(2), n = 200, epsilon = v, center = o, radius = 0.5, speed = 1, residual_bound = 0.2, x_half = 1))
+    classed(dp_regression_plan(sphere(2), n = 200, epsilon = v, center = o, radius = 0.5, speed = 1, residual_bound = 0.2, bounds = c(-1, 1)))
     classed(dp_spline_plan(sphere(2), n = 200, epsilon = v, radius = 0.5))
     classed(dp_spline(y ~ bs(u, df = 4), euclidean(1), replace(d, "u", list(c(v, d$u[-1]))), 1, 0, 3, c(-3, 3)))
     classed(dp_spline(y ~ bs(u, df = 4), euclidean(1), replace(d, "y", list(c(v, d$y[-1]))), 1, 0, 3, c(-3, 3)))
@@ -230,7 +230,7 @@ test_that("budgets, noise, bounds and counts at the ends of doubles give answers
   }
   classed(dp_mean_plan(spd(2), n = 200, center = diag(2), radius = 1, epsilon = big, delta = 1e-6, mechanism = "gaussian"))
   # more records than integers count
-  plan <- dp_regression_plan(sphere(2), n = 2^31, epsilon = 1, center = o, radius = 0.5, speed = 1, residual_bound = 0.1, x_half = 1)
+  plan <- dp_regression_plan(sphere(2), n = 2^31, epsilon = 1, center = o, radius = 0.5, speed = 1, residual_bound = 0.1, bounds = c(-1, 1))
   expect_identical(plan$n[1], 2^31)
   # right answers where exp(epsilon) overflows: on the sphere of this radius next to the flat profile
   space <- riemdp:::profile_space(sphere(2))

@@ -16,8 +16,8 @@ test_that("a formula may make a manifold of every kind but a user's", {
     expect_error(riemdp:::check_points_term(call("mf_project", made, quote(Y))), "made there", class = "riemdp_error_unsupported")
   }
 })
-ask <- function(formula, data = d, ..., x_range = c(0, 1)) {
-  dp_regression(formula, M, data, epsilon = 1, center = north, radius = 0.4, speed = 1.5, residual_bound = 0.1, x_range = x_range, ...)
+ask <- function(formula, data = d, ..., bounds = c(0, 1)) {
+  dp_regression(formula, M, data, epsilon = 1, center = north, radius = 0.4, speed = 1.5, residual_bound = 0.1, bounds = bounds, ...)
 }
 # the left side as the fit sees it, a row for each record
 left <- function(formula, data = d, M = sphere(2)) {
@@ -125,9 +125,9 @@ test_that("a dot stands for the columns that the left side doesn't name", {
     part <- d[c("x", "g", if (left == "y" || is.name(left)) "y" else c("a", "b", "c"))]
     f <- eval(bquote(.(left) ~ .))
     environment(f) <- environment()
-    r <- ask(f, part, x_range = list(x = c(0, 1), g = c("a", "b")))
+    r <- ask(f, part, bounds = list(x = c(0, 1), g = c("a", "b")))
     expect_identical(r$columns$name, c("x", "gb"))
-    s <- ask(f, chunks(part, 7), x_range = list(x = c(0, 1), g = c("a", "b")))
+    s <- ask(f, chunks(part, 7), bounds = list(x = c(0, 1), g = c("a", "b")))
     expect_identical(s$columns$name, c("x", "gb"))
   }
 })

@@ -39,9 +39,9 @@ test_that("a plan's label is that of the release, for every mechanism and circum
   d <- curve_data()
   curve <- list(epsilon = 1, center = c(0, 0, 1), radius = 0.4, speed = 1.5, residual_bound = 0.1)
   for (M in list(sphere(2), custom_sphere(2))) for (way in list(plain, seeded)) for (delta in c(0, 1e-6)) {
-    plan <- way(do.call(dp_regression_plan, c(list(M, 40), curve, x_half = 0.5, delta = delta)))
+    plan <- way(do.call(dp_regression_plan, c(list(M, 40), curve, list(bounds = c(0, 1), delta = delta))))
     for (i in seq_len(nrow(plan))) {
-      r <- way(do.call(dp_regression, c(list(y ~ x, M, d), curve, list(x_range = c(0, 1), delta = delta, method = plan$method[i]))))
+      r <- way(do.call(dp_regression, c(list(y ~ x, M, d), curve, list(bounds = c(0, 1), delta = delta, method = plan$method[i]))))
       expect_identical(plan$label[i], guarantee(r)$label)
       if (identical(way, seeded)) expect_identical(plan$label[i], "none")
     }
@@ -85,8 +85,8 @@ some_releases <- function() once("some", {
     prediction = dp_conformal(cbind(1:9, 2), euclidean(2), 5, c(5, 2), 6, level = 0.3),
     glm = dp_glm(am ~ wt, mtcars, 4, bounds = list(wt = c(1, 6), am = c(0, 1))),
     lm = dp_lm(mpg ~ wt, mtcars, 4, bounds = car_bounds), residual = dp_residual_scale(dp_lm(mpg ~ wt, mtcars, 4, bounds = car_bounds), mtcars, 1),
-    curve = dp_regression(y ~ x, sphere(2), d, epsilon = 1, center = c(0, 0, 1), radius = 0.4, speed = 1.5, residual_bound = 0.1, x_range = c(0, 1)),
-    spline = dp_spline(y ~ bs(x, df = 4), sphere(2), d, epsilon = 1, center = c(0, 0, 1), radius = 0.6, x_range = c(0, 1))
+    curve = dp_regression(y ~ x, sphere(2), d, epsilon = 1, center = c(0, 0, 1), radius = 0.4, speed = 1.5, residual_bound = 0.1, bounds = c(0, 1)),
+    spline = dp_spline(y ~ bs(x, df = 4), sphere(2), d, epsilon = 1, center = c(0, 0, 1), radius = 0.6, bounds = c(0, 1))
   )
 })
 
@@ -195,7 +195,7 @@ test_that("every class that the package sets has its prefix", {
     sphere(2), spd(2), hyperbolic(2), stiefel(3, 2), grassmann(3, 2), kendall(3), euclidean(1), custom_sphere(2), mf_points(diag(3), sphere(2)),
     frechet_mean(diag(3), sphere(2)), dp_mean_plan(euclidean(1), 9, 1, 0, 1), dp_lm_plan(50, 1, epsilon = 1), dp_ledger(NULL, 1), event_pure(1),
     problem_frechet(sphere(2)), problem_huber(sphere(2), 1), chunks(list(diag(3))), dp_epsilon(event_gaussian(1), 1e-6),
-    dp_regression_plan(sphere(2), 50, 1, c(0, 0, 1), 0.4, 1, 0.1, 1), guarantee(some_releases()$lm), summary(some_releases()$lm)
+    dp_regression_plan(sphere(2), 50, 1, c(0, 0, 1), 0.4, 1, 0.1, c(-1, 1)), guarantee(some_releases()$lm), summary(some_releases()$lm)
   ), unpromised()[c(10, 26)])
   for (x in out) expect_true(all(ours(setdiff(class(x), base)) | inherits(x, "error") | class(x) == "matrix" | class(x) == "array"), label = class(x)[1])
   methods <- getNamespaceInfo(space, "S3methods")

@@ -329,7 +329,7 @@ test_that("labels are the parts', and what products haven't got is refused from 
   expect_match(g$reason, "user's manifold", fixed = TRUE)
   expect_error(dp_median(y, own, 1, c(0, 0, 1, 0), 0.3), class = "riemdp_error_unsupported")
   expect_error(mechanism_table(own), class = "riemdp_error_argument")
-  curve <- dp_regression(y ~ t, own, data.frame(t = 1:30 / 30), 1, c(0, 0, 1, 0), 0.3, speed = 0.5, residual_bound = 0.2, x_range = list(t = c(0, 1)))
+  curve <- dp_regression(y ~ t, own, data.frame(t = 1:30 / 30), 1, c(0, 0, 1, 0), 0.3, speed = 0.5, residual_bound = 0.2, bounds = list(t = c(0, 1)))
   expect_error(dp_residual_scale(curve, data.frame(t = 1:30 / 30, y = 0), 1, bound = 1), "user's manifold", class = "riemdp_error_unsupported")
   expect_identical(unique(dp_region_plan(own, 200, 1, c(0, 0, 1, 0), 0.3, spread = 0.05, shares = 0.1)$kind), "ball")
   table <- mechanism_table(M)

@@ -67,6 +67,27 @@ test_that("draws have the law around the mean, wherever that lies", {
   }
 })
 
+test_that("weights have the volume of normal coordinates, and proposals the bound that is proven", {
+  sinhc <- function(x) ifelse(x == 0, 1, sinh(x) / x)
+  for (case in around_spaces) {
+    M <- case$M
+    d <- riemdp:::mf_facts(M)$dimension
+    plan <- around_plan(case$n, case$epsilon, "laplace", M, case$radius, o = case$o)
+    f <- with_simulation(1, .Call(riemdp:::riemdp_lattice_law_bounds_nonprivate, M, case$o, case$o,
+                                  c(plan$numbers, list(gradient = plan$gradient, whole = plan$whole)), "laplace_truncated", 0, 300, TRUE))
+    a <- f[is.finite(f[, 1]), -(1:4), drop = FALSE]
+    gap <- if (inherits(M, "riemdp_spd")) {
+      apply(a, 1, function(v) diff(range(eigen(matrix(mf_from_coords(M, case$o, v), 2), TRUE)$values)) / 2)
+    } else {
+      case$rate * sqrt(rowSums(a[, seq_len(case$s), drop = FALSE]^2))
+    }
+    volume <- riemdp:::around_volume(M)
+    top <- volume$curved * log(sinhc(volume$rate * plan$details$reach))
+    expect_gt(nrow(a), 150)
+    expect_lt(max(abs(f[is.finite(f[, 1]), 4] - (top - (case$s - 1) * log(sinhc(gap))))), 1e-9, label = format(M)[1])
+  }
+})
+
 test_that("far from the centre as well, and proposals are bounds there", {
   for (case in list(list(hyperbolic(2), pole(2), 10, 100, "laplace"), list(hyperbolic(2), pole(2), 9, 300, "staircase"),
                     list(spd(3), diag(3), 3, 100, "staircase"))) {

@@ -185,7 +185,7 @@ test_that("what every private release pays for its draws is what it states, and 
   wins <- function(family, ...) dp_glm(y ~ x, frame, 1, bounds = list(x = c(-1, 1), y = if (family == "quantile") c(-2, 2) else c(0, 1)), family = family, ...)
   bent <- function(method, data = curve, ...) {
     dp_regression(y ~ x, M, data, epsilon = if (method == "kng") 0.5 else 1, center = c(0, 0, 1), radius = 0.5, speed = 1, residual_bound = 0.2,
-                  x_range = c(-1, 1), method = method, ...)
+                  bounds = c(-1, 1), method = method, ...)
   }
   steps <- function(...) dp_optimize(problem_frechet(M), near, 1, 1e-6, start = c(0, 0, 1), clip = 1, lr = 0.5, steps = 8, ...)
   calls <- list(
@@ -231,9 +231,9 @@ test_that("what every private release pays for its draws is what it states, and 
     covariance_normal = dp_covariance(near, M, 1, c(0, 0, 1), 0.5, at = c(0, 0, 1), delta = 1e-6, mechanism = "gauss"),
     covariance_wishart = dp_covariance(near, M, 1, c(0, 0, 1), 0.5, at = c(0, 0, 1), mechanism = "wishart"),
     pga = dp_pga(near, M, 1, c(0, 0, 1), 0.5), pga_at = dp_pga(near, M, 1, c(0, 0, 1), 0.5, at = c(0, 0, 1), delta = 1e-6, mechanism = "gauss"),
-    spline = dp_spline(y ~ bs(x, df = 5), M, curve, epsilon = 1, center = c(0, 0, 1), radius = 0.5, x_range = c(0, 1)),
-    spline_normal = dp_spline(y ~ bs(x, df = 5), M, curve, epsilon = 1, center = c(0, 0, 1), radius = 0.5, x_range = c(0, 1), delta = 0.1),
-    spline_more = dp_spline(y ~ bs(x, df = 5), M, curve, epsilon = 1, center = c(0, 0, 1), radius = 0.5, x_range = c(0, 1), neighbours = "add_remove"),
+    spline = dp_spline(y ~ bs(x, df = 5), M, curve, epsilon = 1, center = c(0, 0, 1), radius = 0.5, bounds = c(0, 1)),
+    spline_normal = dp_spline(y ~ bs(x, df = 5), M, curve, epsilon = 1, center = c(0, 0, 1), radius = 0.5, bounds = c(0, 1), delta = 0.1),
+    spline_more = dp_spline(y ~ bs(x, df = 5), M, curve, epsilon = 1, center = c(0, 0, 1), radius = 0.5, bounds = c(0, 1), neighbours = "add_remove"),
     subspace = dp_mean(near, M, 1, radius = 0.5, reduce = subspace(M, c(0, 0, 1), c(1, 0, 0))),
     local = dp_local(near, M, 1), local_laplace = dp_local(near, M, 1, per = 0.1, mechanism = "laplace"),
     local_vmf = dp_local(near, M, 1, mechanism = "vmf"),
@@ -252,7 +252,7 @@ test_that("what every private release pays for its draws is what it states, and 
     signs = dp_test(near, M, epsilon = 1, null = "symmetric", at = c(0, 0, 1), radius = 0.5, draws = 99),
     spread = dp_test(near, M, epsilon = 1, group = rep(1:2, n / 2), statistic = "variance", draws = 99),
     anova = dp_test(near, M, epsilon = 1, group = rep(1:2, n / 2), statistic = "anova", draws = 99),
-    trend = dp_test(near ~ a, M, data = list(a = seq_len(n)), epsilon = 1, x_range = c(0, 99), draws = 99),
+    trend = dp_test(near ~ a, M, data = list(a = seq_len(n)), epsilon = 1, bounds = c(0, 99), draws = 99),
     test_unit = dp_test(near, M, epsilon = 1, group = rep(1:2, 2), unit = rep_len(1:4, n), center = c(0, 0, 1), radius = 0.5, draws = 99),
     votes = dp_test_any(frame, function(d) stats::t.test(d$x), 1, 5),
     ball = dp_ball(near, M, 1, c(0, 0, 1), 0.7), flat_ball = dp_ball(cos(1:100), euclidean(1), 1, 0, 5, shares = c(0.9, 0.1))

@@ -721,7 +721,7 @@ curve_list <- function(n, seed = 1) {
   list(x = x, y = mf_exp(sphere(2), c(0, 0, 1), matrix(outer(x - 0.5, c(0.5, 0.2, 0)), n)))
 }
 curve_fit <- function(data, ..., epsilon = 2) {
-  dp_regression(y ~ x, sphere(2), data, epsilon = epsilon, center = c(0, 0, 1), radius = 0.4, speed = 1, residual_bound = 0.1, x_range = c(0, 1), ...)
+  dp_regression(y ~ x, sphere(2), data, epsilon = epsilon, center = c(0, 0, 1), radius = 0.4, speed = 1, residual_bound = 0.1, bounds = c(0, 1), ...)
 }
 more_curve <- function(data, ...) curve_fit(data, neighbours = "add_remove", ...)
 # a released size of so many, whatever there are

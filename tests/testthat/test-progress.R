@@ -76,7 +76,7 @@ test_that("ticks of private calls don't tell neighbours apart", {
   compare("dp_lm kng", function(d) dp_lm(y ~ x, d, 0.6, bounds = bounds, method = "kng"), frame[1:50, ], other[1:50, ], memory)
   bounded <- function(d, method, n = 0, ...) {
     dp_regression(y ~ x, M, d, epsilon = if (method == "kng") 0.5 else 1, center = c(0, 0, 1), radius = 0.5, speed = 1,
-                  residual_bound = 0.2, x_range = c(-1, 1), method = method, invalid = "ignore", ...)
+                  residual_bound = 0.2, bounds = c(-1, 1), method = method, invalid = "ignore", ...)
   }
   for (method in c("newton", "tangent", "gradient")) {
     compare(paste("dp_regression", method), function(d) bounded(d, method, delta = 1e-6), curve, bent)

@@ -223,7 +223,7 @@ test_that("it is asked for by name, where it can be drawn, and labelled", {
   y <- mf_exp(M, c(0, 0, 1), outer(x - 0.5, c(0.8, 0.2, 0)))
   ask <- function(...) do.call(dp_regression, utils::modifyList(
     list(formula = y ~ x, M = M, data = list(x = x, y = y), epsilon = 1, center = c(0, 0, 1), radius = 0.4, speed = 1.5, residual_bound = 0.1,
-         x_range = c(0, 1), method = "kng"), list(...)))
+         bounds = c(0, 1), method = "kng"), list(...)))
   r <- ask()
   expect_identical(guarantee(r)$label, "pure")
   expect_true(is.na(r$expected_error))
@@ -243,12 +243,12 @@ test_that("it is asked for by name, where it can be drawn, and labelled", {
   expect_error(ask(loss = "squared"), class = "riemdp_error")
   expect_error(ask(epsilon = 10), "n = 12 and epsilon = 10", class = "riemdp_error_unsupported")
   expect_error(ask(radius = 3.1415), NA) # the whole sphere
-  for (wild in list(list(residual_bound = 1e300), list(residual_bound = 1e-300), list(speed = 1e300), list(x_range = c(0, 1e300)),
-                    list(x_range = c(0, 1e-300)))) {
+  for (wild in list(list(residual_bound = 1e300), list(residual_bound = 1e-300), list(speed = 1e300), list(bounds = c(0, 1e300)),
+                    list(bounds = c(0, 1e-300)))) {
     expect_error(do.call(ask, wild), class = "riemdp_error_unsupported")
   }
   expect_error(dp_regression(y ~ x + z, M, list(x = x, y = y, z = x^2), epsilon = 1, center = c(0, 0, 1), radius = 0.4, speed = 1, residual_bound = 0.1,
-                             x_range = list(x = c(0, 1), z = c(0, 1)), method = "kng"), "one predictor", class = "riemdp_error_unsupported")
+                             bounds = list(x = c(0, 1), z = c(0, 1)), method = "kng"), "one predictor", class = "riemdp_error_unsupported")
   for (other in list(stiefel(4, 2), spd(2, "bures"), sphere(60))) {
     p <- if (other$name == "sphere") c(rep(0, 60), 1) else if (other$name == "stiefel") rbind(diag(2), 0, 0) else diag(2)
     expect_error(riemdp:::mechanism_regression_kng$plan(other, kng_ask(other, 5, radius = 1.5, center = p)), class = "riemdp_error_unsupported")
@@ -267,7 +267,7 @@ test_that("points that doubles can't hold are outside the domain, not an error o
   x <- seq(0, 1, length.out = 10)
   y <- mf_exp(M, diag(2), mf_from_coords(M, diag(2), outer(x, c(0.1, 0.2, 0))))
   ask <- function(radius) {
-    dp_regression(y ~ x, M, epsilon = 0.1, center = diag(2), radius = radius, speed = 1, residual_bound = 0.1, x_range = c(0, 1), method = "kng")
+    dp_regression(y ~ x, M, epsilon = 0.1, center = diag(2), radius = radius, speed = 1, residual_bound = 0.1, bounds = c(0, 1), method = "kng")
   }
   expect_error(ask(30), "fit into doubles", class = "riemdp_error_unsupported")
   expect_null(riemdp:::kng_point(M, c(0, 30, 0), c(0, 0, 0), diag(2)))
@@ -310,7 +310,7 @@ test_that("a chain is labelled by what is proven of it", {
   y <- mf_exp(M, c(0, 0, 1), outer(x - 0.5, c(0.8, 0.2, 0)))
   ask <- function(n, chain, delta = 0, ...) {
     dp_regression(y ~ x, M, list(x = x[seq_len(n)], y = y[seq_len(n), ]), epsilon = 1, center = c(0, 0, 1), radius = 0.4, speed = 1.5,
-                  residual_bound = 0.1, x_range = c(0, 1), method = "kng", chain = chain, delta = delta, ...)
+                  residual_bound = 0.1, bounds = c(0, 1), method = "kng", chain = chain, delta = delta, ...)
   }
   r <- ask(4, 600, 0.01)
   t <- (1 - 0.1 * exp(-2))^600 # n epsilon/4 + 1 = 2
@@ -326,7 +326,7 @@ test_that("a chain is labelled by what is proven of it", {
   expect_lte(mf_norm(M, far$value$p, far$value$v), 1.5 + 1e-9)
   expect_error(ask(4, 0), class = "riemdp_error_argument")
   expect_error(dp_regression(y ~ x, M, list(x = x, y = y), epsilon = 1, center = c(0, 0, 1), radius = 0.4, speed = 1.5, residual_bound = 0.1,
-                             x_range = c(0, 1), chain = 10), class = "riemdp_error_unsupported")
+                             bounds = c(0, 1), chain = 10), class = "riemdp_error_unsupported")
 })
 
 test_that("exact draws end, and what the last resort costs is below what the scale is rounded up by", {

@@ -222,7 +222,7 @@ test_that("plans exist where residuals are far beyond their bound at first", {
   for (M in list(euclidean(1), sphere(1), sphere(2), sphere(20))) {
     p <- .Call(riemdp:::riemdp_origin, M)
     for (bound in c(1e-40, 1e-3, 1e3)) for (n in c(1, 50)) {
-      plan <- dp_regression_plan(M, n, c(0.1, 8), p, 1.2, 5, bound, 1)
+      plan <- dp_regression_plan(M, n, c(0.1, 8), p, 1.2, 5, bound, c(-1, 1))
       expect_true(all(is.finite(plan$expected_error) & plan$expected_error > 0))
     }
   }
@@ -230,7 +230,7 @@ test_that("plans exist where residuals are far beyond their bound at first", {
 
 test_that("plans exist for any budget that a loss exists for, and say so where none does", {
   plan <- function(epsilon, n = 20, M = sphere(2), center = c(0, 0, 1)) {
-    dp_regression_plan(M, n, epsilon, center, radius = pi / 8, speed = 1.5, residual_bound = 0.1, x_half = 0.5)
+    dp_regression_plan(M, n, epsilon, center, radius = pi / 8, speed = 1.5, residual_bound = 0.1, bounds = c(0, 1))
   }
   errors <- vapply(10^c(-6, -2, 0, 2, 3, 5, 8, 300), function(e) plan(e)$expected_error[1], 0)
   expect_true(all(is.finite(errors) & errors > 0))
@@ -244,14 +244,14 @@ test_that("plans exist for any budget that a loss exists for, and say so where n
     list(x = x, y = mf_exp(sphere(2), c(0, 0, 1), outer(x - 0.5, c(0.8, 0.2, 0))))
   })
   for (e in c(1e-7, 1e5, 1e9)) {
-    r <- dp_regression(y ~ x, sphere(2), d, epsilon = e, center = c(0, 0, 1), radius = 0.4, speed = 1.5, residual_bound = 0.1, x_range = c(0, 1))
+    r <- dp_regression(y ~ x, sphere(2), d, epsilon = e, center = c(0, 0, 1), radius = 0.4, speed = 1.5, residual_bound = 0.1, bounds = c(0, 1))
     expect_identical(guarantee(r)$epsilon, e)
     expect_true(all(is.finite(unlist(r$value))))
   }
   for (wild in list(c(1e300, 1, 1), c(1e-300, 1, 1), c(1, 1e300, 1), c(1, 1, 1e-300), c(1, 1e50, 1e50))) {
-    expect_error(dp_regression_plan(sphere(2), 20, 1, c(0, 0, 1), 0.4, wild[2], wild[1], wild[3]), class = "riemdp_error_unsupported")
+    expect_error(dp_regression_plan(sphere(2), 20, 1, c(0, 0, 1), 0.4, wild[2], wild[1], c(-1, 1) * wild[3]), class = "riemdp_error_unsupported")
   }
-  expect_true(all(is.finite(dp_regression_plan(sphere(2), 20, 1, c(0, 0, 1), 0.4, 1e20, 1e-50, 1e20, delta = 1e-6)$expected_error)))
+  expect_true(all(is.finite(dp_regression_plan(sphere(2), 20, 1, c(0, 0, 1), 0.4, 1e20, 1e-50, c(-1e20, 1e20), delta = 1e-6)$expected_error)))
   # without noise to speak of it is the plain curve
   ends <- mf_exp(sphere(2), c(0, 0, 1), outer(c(-0.5, 0.5), c(0.8, 0.2, 0)))
   expect_lt(max(mf_dist(sphere(2), predict(r, data.frame(x = c(0, 1))), ends)), 1e-3)

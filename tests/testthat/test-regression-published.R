@@ -90,7 +90,7 @@ test_that("as a method of dp_regression() it is chosen by name only, total, and 
   d <- published_data(40)
   expect_false("paper" %in% riemdp:::automatic_regressions())
   private <- function(d, epsilon = 1) {
-    dp_regression(y ~ x, M, d, epsilon = epsilon, center = c(0, 0, 1), radius = 1, speed = 1.5, residual_bound = 0.1, x_range = c(0, 1),
+    dp_regression(y ~ x, M, d, epsilon = epsilon, center = c(0, 0, 1), radius = 1, speed = 1.5, residual_bound = 0.1, bounds = c(0, 1),
                   method = "paper", invalid = "ignore")
   }
   r <- with_simulation(5, private(d))

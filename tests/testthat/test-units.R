@@ -530,7 +530,7 @@ test_that("plans for units state what the calls then do: constants, scales and e
   expect_error(dp_lm_plan(40, 1, epsilon = 1, unit = "id"), class = "riemdp_error_argument")
   # curves
   d$y <- mf_points(mf_exp(sphere(2), c(0, 0, 1), cbind(d$x - 0.5, 0.1 * sin(9 * d$x), 0)), sphere(2))
-  ask <- function(...) dp_regression_plan(sphere(2), 40, 2, c(0, 0, 1), 0.4, 1, 0.1, 0.5, delta = 1e-3, ...)
+  ask <- function(...) dp_regression_plan(sphere(2), 40, 2, c(0, 0, 1), 0.4, 1, 0.1, c(0, 1), delta = 1e-3, ...)
   plan <- ask(unit = TRUE)
   for (method in plan$method) {
     fit <- dp_regression(y ~ x, sphere(2), d, 2, c(0, 0, 1), 0.4, 1, 0.1, c(0, 1), delta = 1e-3, method = method, unit = unit)
@@ -580,7 +580,7 @@ test_that("linear fits say who is protected and refuse bad units before anything
 # ---- regression along a curve -----------------------------------------------------------------------------------------------------------
 
 curve_of <- function(d, method, ..., epsilon = 1, M = sphere(2), center = c(0, 0, 1)) {
-  dp_regression(y ~ x, M, d, epsilon, center, radius = 0.4, speed = 1, residual_bound = 0.1, x_range = c(0, 1), method = method,
+  dp_regression(y ~ x, M, d, epsilon, center, radius = 0.4, speed = 1, residual_bound = 0.1, bounds = c(0, 1), method = method,
                 delta = delta_of(method), ...)
 }
 
@@ -725,7 +725,7 @@ test_that("units none of which has a row are released like any other", {
   expect_error(do.call(dp_mean, c(at, list(neighbours = "add_remove"))), "levels of `unit` have no record", class = "riemdp_error_argument")
   frame <- data.frame(t = numeric(), id = none)
   frame$y <- mf_points(c(0, 0, 1), sphere(2))[0]
-  fit <- function(...) dp_regression(y ~ t, sphere(2), frame, 1, c(0, 0, 1), 0.3, speed = 1, residual_bound = 0.2, x_range = c(0, 1), unit = "id", ...)
+  fit <- function(...) dp_regression(y ~ t, sphere(2), frame, 1, c(0, 0, 1), 0.3, speed = 1, residual_bound = 0.2, bounds = c(0, 1), unit = "id", ...)
   expect_s3_class(fit(invalid = "ignore"), "riemdp_regression")
   expect_error(fit(), "have no record", class = "riemdp_error_argument")
 })
