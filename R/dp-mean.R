@@ -51,14 +51,14 @@
 #' * `"auto"`: the one with the smallest [expected_error()], which depends on public quantities only, on a lattice
 #'   where there is one (see below).
 #'
-#' The time that a call takes depends on the records: on the steps to their mean, and for `"kng"` and
-#' `"laplace_truncated"` on the sampler's trials. With `timing = "constant"` the mean takes all of a public number of
-#' steps, and these samplers a fixed number of trials, each in full; if none succeeds they return a point drawn without
-#' looking at the records, and `delta` pays for that. Where there are no such steps (users' manifolds), or more trials
-#' than `max_trials`, this is refused. In either mode trials end: their success has a proven probability for any records
-#' of the ball, and a plan whose worst records would take more than `max_trials` on average is refused. On a lattice
-#' `"kng"` and the truncated laws go on until a trial succeeds, which is sure to happen; there `acceptance` is an
-#' estimate for records at the ball's edge.
+#' The time that a call takes depends on the records: on the steps to their mean, and for `"kng"`, the truncated laws
+#' and, on a lattice of curved spaces, `"laplace"` and `"staircase"` on the sampler's trials. With `timing = "constant"`
+#' the mean takes all of a public number of steps, and these samplers a fixed number of trials, each in full; if none
+#' succeeds they return a point drawn without looking at the records, and `delta` pays for that. Where there are no such
+#' steps (users' manifolds), or more trials than `max_trials`, this is refused. In either mode trials end: their success
+#' has a proven probability for any records of the ball, and a plan whose worst records would take more than
+#' `max_trials` on average is refused. On a lattice they go on until a trial succeeds, which is sure to happen; there
+#' `acceptance` is an estimate for records at the ball's edge.
 #'
 #' Unless said otherwise, \eqn{\Delta} is the [mean_sensitivity()] plus twice a proven bound of the error that doubles
 #' make in the mean, from space, radius, dimension and number of steps. Where that bound exceeds the sensitivity, for
@@ -73,10 +73,11 @@
 #' exactly by integer arithmetic (see [discrete_noise]); what follows is a function of the noisy integers. The
 #' sensitivity grows by twice a proven bound of the computed coordinates' error and by \eqn{\sqrt d\,2^{-k}}, together
 #' some .1 % with the default k, which follows from public numbers. `numerics = "auto"` does so wherever it can, and
-#' `mechanism = "auto"` then chooses among the laws on lattices, unless one with doubles errs less than half as much;
-#' with `"real"`, or where there is none, the label says "real-number model". Of laws around the mean itself on curved
-#' spaces there are `"laplace"` and `"staircase"` on hyperbolic space, on positive definite matrices (affine-invariant)
-#' and on products of these and of flat spaces, where doubles have room for the noise (section 10 of `proofs/kng.md`);
+#' `mechanism = "auto"` then chooses among the laws on lattices, unless one for which a lattice has no room there errs
+#' less than half as much with doubles; with `"real"`, or where there is none, the label says "real-number model". Of
+#' laws around the mean itself on curved spaces there are `"laplace"` and `"staircase"` on hyperbolic space, on positive
+#' definite matrices (affine-invariant) and on products of these and of flat spaces, where doubles have room for the
+#' noise, 500,000 trials are enough on average and the number of records is public (section 10 of `proofs/kng.md`);
 #' elsewhere their likes, and that of `"gaussian"`, are `"wrapped"`, `"wrapped_staircase"` and `"wrapped_gaussian"`; on
 #' users' manifolds nothing, as no bound of rounding errors is proven. `"wrapped_staircase"` is on a lattice only, up to
 #' \eqn{\epsilon = 12}.

@@ -277,11 +277,14 @@ around_kept <- function(d, volume, scale, wide, r, stair) {
   min(1, exp(log_sphere_area(d) + log_flat_mass(d, scale, stair) - most - proposed))
 }
 
-# of exp(-rho/scale) in flat space, over the area of spheres; of a staircase with shells so wide from the first on
+# of exp(-rho/scale) in flat space, over the area of spheres; of a staircase with shells so wide from the first on, of
+# which so many are counted that next to nothing is left, or less than there is
 log_flat_mass <- function(d, scale, stair) {
   if (stair[1] == 0) return(lgamma(d) + d * log(scale))
-  edge <- stair[2] + stair[1] * (0:ceiling(60 * (d + 1) * scale / stair[1]))
-  log(sum(exp(-(edge - stair[2]) / scale) * (edge^d - c(0, edge[-length(edge)])^d))) - log(d)
+  edge <- stair[2] + stair[1] * (0:min(20000, ceiling(60 * (d + 1) * scale / stair[1])))
+  inner <- c(0, edge[-length(edge)])
+  parts <- d * log(edge) + log(-expm1(d * log(inner / edge))) - (edge - stair[2]) / scale
+  max(parts) + log(sum(exp(parts - max(parts)))) - log(d)
 }
 
 around_plan <- function(M, ask, name) {
@@ -322,7 +325,12 @@ around_plan <- function(M, ask, name) {
             "radius or mechanism = \"wrapped\" would do."), name, 1 / kept, most
     ))
   }
-  c(bounds[c("sensitivity", "theorem", "solver_error", "total")], weighed_parts(law), list(
+  parts <- weighed_parts(law)
+  if (volume$matrices) {
+    parts$guarantee$assumptions <- c(parts$guarantee$assumptions,
+                                     "eigenvalues of symmetric matrices are right to 1e-12 of the largest")
+  }
+  c(bounds[c("sensitivity", "theorem", "solver_error", "total")], parts, list(
     acceptance = kept, numbers = bounds$numbers, gradient = wide$steps$gradient,
     whole = wide$steps$numbers, mean_radius = if (stairs) best$error * law$scale / nominal,
     details = c(list(lattice = lattice_law_step(wide$ball), reach = wide$ball$radius), paid,
@@ -345,7 +353,7 @@ on_lattice_around <- function(mechanism, law) {
   name <- mechanism$name
   whole <- list(
     unsupported = function(M, ask) {
-      if (!is.null(ask$size)) {
+      if (!is.null(ask$size)) { # size_lattice() knows
         return(sprintf("mechanism = \"%s\" has no lattice here for a private number of records.", name))
       }
       if (length(ask$options)) return(sprintf("mechanism = \"%s\" has no `options` on a lattice here.", name))

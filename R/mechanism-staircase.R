@@ -45,7 +45,8 @@ staircase_best <- function(M, scale, step) {
     at <- vapply(tried, error, 0)
     i <- which.min(at)
     if (!length(i)) return(list(first = step, error = NA_real_)) # steps so high that next to no draw would be kept
-    found <- stats::optimize(error, tried[pmin(pmax(i + c(-1, 1), 1), length(tried))], tol = 1e-6 * tried[i])
+    finite <- function(first) min(error(first), .Machine$double.xmax, na.rm = TRUE)
+    found <- stats::optimize(finite, tried[pmin(pmax(i + c(-1, 1), 1), length(tried))], tol = 1e-6 * tried[i])
     if (found$objective <= at[i]) list(first = found$minimum, error = found$objective) else
       list(first = tried[i], error = at[i])
   })

@@ -122,13 +122,24 @@ size_ask <- function(M, ask, categories = NULL) {
   paid_size(ask, ask$options[["count"]] %||% best$share, best, tail, categories)
 }
 
-# numerics = "auto": on a lattice where that can be had at every size
+# numerics = "auto": on a lattice where that can be had at every size. With mechanism = "auto" not where it is dear at a
+# public size, which only curvature below 0 makes it: laws around the mean have no lattice there for a private number.
 size_numerics <- function(M, ask, categories) {
-  lattice_or_real(function(numerics) {
+  with <- function(numerics) {
     sized <- size_ask(M, utils::modifyList(ask, list(numerics = numerics)), categories)
     if (numerics == "lattice") check_sizes(M, sized, FALSE)
     sized
-  })
+  }
+  sized <- lattice_or_real(with)
+  if (ask$mechanism != "auto" || sized$numerics == "real" || ask$ball$k_min >= 0) return(sized)
+  real <- with("real")
+  error <- function(sized) plan_size(M, sized, min(SIZE_MOST, ceiling(1000 / ask$epsilon)))$expected_error
+  if (error(real) * LATTICE_DEAR < error(sized)) real else sized
+}
+
+# "laplace" and "staircase" around the mean are planned for a public number there
+size_lattice <- function(M, name) {
+  has_lattice(M, name) && (flat_space(M) || !name %in% c("laplace", "staircase"))
 }
 
 # The plan at the smallest size: what can't be served at all is refused before anything is spent. A lattice also ends
@@ -256,8 +267,8 @@ check_size_served <- function(M, ask) {
   if (is.null(ask$epsilon)) no("give `epsilon` instead of `sigma`: a part of it pays for the number of records.")
   if (isTRUE(ask$chunked)) no("records must be in memory: the sizes of chunks are public.")
   if (ask$timing == "constant") no("`timing = \"constant\"` isn't available: the time tells the number of records.")
-  if (ask$numerics == "lattice" && ask$mechanism != "auto" && !has_lattice(M, ask$mechanism)) {
-    no("mechanism = \"", ask$mechanism, "\" has no lattice mode on ", label_manifold(M), ".")
+  if (ask$numerics == "lattice" && ask$mechanism != "auto" && !size_lattice(M, ask$mechanism)) {
+    no("mechanism = \"", ask$mechanism, "\" has no lattice mode on ", label_manifold(M), " for that.")
   }
   if (ask$calibration == "paper") no("`calibration = \"paper\"` isn't available.")
   if (of_user(M)) no("it isn't offered on users' manifolds.")
@@ -345,7 +356,7 @@ plan_size <- function(M, ask, count, shrunk = TRUE) {
     if (shrunk) plan_shrunk(M, plan, ask) else plan
   }
   names <- if (ask$mechanism == "auto")
-    setdiff(Filter(function(name) ask$numerics == "real" || has_lattice(M, name), SIZE_MECHANISMS),
+    setdiff(Filter(function(name) ask$numerics == "real" || size_lattice(M, name), SIZE_MECHANISMS),
             if (ask$delta == 0) GAUSSIAN_MECHANISMS)
     else unique(c(ask$mechanism, SIZE_INSTEAD[[ask$mechanism]]))
   if (!is.null(ask$size$law) && ask$size$law != "half") { # all groups have one

@@ -57,7 +57,7 @@
     X(kng_nonprivate, 11)                                                                                              \
     X(kng_proposed, 9)                                                                                                 \
     X(laplace_radii, 4)                                                                                                \
-    X(lattice_law_bounds_nonprivate, 8)                                                                                \
+    X(lattice_law_bounds_nonprivate, 9)                                                                                \
     X(lattice_law_nonprivate, 9)                                                                                       \
     X(lattice_law_sum_nonprivate, 7)                                                                                   \
     X(lattice_noise, 5)                                                                                                \

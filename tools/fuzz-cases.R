@@ -434,7 +434,7 @@ arguments <- c(
   riemdp_release_local_lattice = "M x=x_or_tally centre=one numbers=steps_numbers k=lattice_step scale=lattice_scale simulate=flag",
   riemdp_release_median = "M x=x_or_tally centre=one bounds=kng_bounds smooth=zero sigma simulate=flag",
   riemdp_lattice_law_nonprivate = "M x centre=one bounds=law_bounds law=grid_law smooth=zero sigma draws=count simulate=flag",
-  riemdp_lattice_law_bounds_nonprivate = "M x centre=one bounds=law_bounds law=grid_law smooth=zero draws=count simulate=flag",
+  riemdp_lattice_law_bounds_nonprivate = "M x centre=one bounds=law_bounds law=grid_law smooth=zero sigma draws=count simulate=flag",
   riemdp_lattice_law_sum_nonprivate = "M x centre=one bounds=law_bounds law=grid_law smooth=zero at=one",
   riemdp_kng_proposed = "d=lattice_dim radius contract=share bend=share slope=sigma less=tol shell=tol first=tol volume=numbers",
   riemdp_release_kng_lattice = "M x=x_or_tally centre=one bounds=law_bounds law=kng_law sigma=law_scale simulate=flag",

@@ -29,8 +29,8 @@ static void read_whole(struct median_args *in, SEXP numbers)
     if (!in->is_whole)
         return;
     ffi_steps_read(numbers, w);
-    if (!(in->law == KNG_DISTANCE && w->radius >= in->radius && w->radius <= 30 && w->carried && !w->tangent))
-        ffi_abort_text("argument", "`whole` must be about a larger ball, up to radius 30, carried, and of distances.");
+    if (!(in->law == KNG_DISTANCE && w->radius >= in->radius && w->carried && !w->tangent))
+        ffi_abort_text("argument", "`whole` must be about a larger ball, carried, and of distances.");
 }
 
 /* bounds: the numbers of the mean by public steps, and `gradient`; `whole`: those of the larger ball, where the law has one. sigma: a scale; of
@@ -46,7 +46,7 @@ static void read_args(struct median_args *in, SEXP bounds, SEXP smooth, SEXP sig
     in->sigma = steps ? REAL(sigma)[0] : read_number(sigma, "sigma", 1e-12, INFINITY);
     in->shell = steps ? REAL(sigma)[1] : 0;
     in->first = steps ? REAL(sigma)[2] : 0;
-    if (steps && !(in->law == KNG_DISTANCE && in->sigma >= 1e-12 && in->sigma < INFINITY && in->shell >= 1e-12 && in->shell < INFINITY &&
+    if (steps && !(in->law == KNG_DISTANCE && in->sigma >= 1e-12 && in->sigma < INFINITY && in->shell > 0 && in->shell < INFINITY &&
                    in->first > 0 && in->first <= in->shell))
         ffi_abort_text("argument", "`sigma` must be a scale, for distances also with the widths of a shell and of the first one.");
 }
@@ -218,7 +218,7 @@ SEXP riemdp_lattice_law_nonprivate(SEXP m, SEXP x, SEXP centre, SEXP bounds, SEX
     return ffi_with_rng(draws_body, &args, m, ffi_number(simulate, "simulate") != 0, 0);
 }
 
-/* At random distances from the base, in all orders of magnitude: what median_bound() has, and the coordinates there, `draws` rows of 4 + dim; NaN
+/* At random distances from the base, in all orders of magnitude: what median_bound() has, and the coordinates there, `draws` rows of 5 + dim; NaN
  * for points out of the ball */
 static SEXP bounds_body(struct call *c, struct rng *rng, void *data)
 {
@@ -227,24 +227,25 @@ static SEXP bounds_body(struct call *c, struct rng *rng, void *data)
     struct arg x;
     prepare(c, in, &x, &s);
     R_xlen_t n = (R_xlen_t)in->draws;
-    SEXP out = ffi_keep(c, Rf_allocMatrix(REALSXP, (int)n, 4 + (int)c->m.dim));
-    double *a = s.coords, f[4];
+    SEXP out = ffi_keep(c, Rf_allocMatrix(REALSXP, (int)n, 5 + (int)c->m.dim));
+    double *a = s.coords, f[5];
     for (R_xlen_t i = 0; i < n; i++) {
         double rho = 2 * s.k.radius * exp(-16 * rng_uniform(rng));
         rng_direction(rng, c->m.dim, a);
         for (size_t j = 0; j < c->m.dim; j++)
             a[j] = a[j] * rho + (double)s.k.at[j] * s.k.grid.step;
         median_bound(&s.k, a, f);
-        for (R_xlen_t j = 0; j < 4 + (R_xlen_t)c->m.dim; j++)
-            REAL(out)[i + j * n] = j < 4 ? f[j] : a[j - 4];
+        for (R_xlen_t j = 0; j < 5 + (R_xlen_t)c->m.dim; j++)
+            REAL(out)[i + j * n] = j < 5 ? f[j] : a[j - 5];
     }
     return out;
 }
 
-SEXP riemdp_lattice_law_bounds_nonprivate(SEXP m, SEXP x, SEXP centre, SEXP bounds, SEXP law, SEXP smooth, SEXP draws, SEXP simulate)
+SEXP riemdp_lattice_law_bounds_nonprivate(SEXP m, SEXP x, SEXP centre, SEXP bounds, SEXP law, SEXP smooth, SEXP sigma, SEXP draws,
+                                          SEXP simulate)
 {
     struct median_args args = {.x = x, .centre = centre, .law = read_law(law), .draws = floor(read_number(draws, "draws", 0, 1e8))};
-    read_args(&args, bounds, smooth, Rf_ScalarReal(1));
+    read_args(&args, bounds, smooth, sigma);
     return ffi_with_rng(bounds_body, &args, m, ffi_number(simulate, "simulate") != 0, 0);
 }
 

@@ -222,7 +222,7 @@ void median_make(struct median *k, double *a, double *work);
 /* coordinates of a draw */
 void median_draw(struct median *k, struct rng *rng, double *a);
 /* at coordinates a: F over the number of vectors in it (NaN outside the ball), its lower bound, the distance from the base's coordinates, and how
- * much less the logarithm of volume is than its bound at the ball's edge */
+ * much less the logarithm of volume is than its bound at the ball's edge; the bound of the weight's logarithm there and farther out */
 void median_bound(struct median *k, const double *a, double *out);
 /* The length of the sum at coordinates a. k->total: that sum before its length is taken, as multiples of 2^-MEDIAN_BITS: exact sums of terms
  * that are functions of a and one record each, none longer than 1. Nothing fails. */

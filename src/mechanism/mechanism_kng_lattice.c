@@ -43,7 +43,7 @@ static double log_public(const void *data, double u)
     double to = u * l->contract / l->radius, near = fmin(to, 1);
     double length = to - l->bend * (near * (3 + near * (3 + near)) / 12 + to - near);
     length = in_shells(fmax(0, l->radius * length - l->less), l->shell, l->first);
-    return volume_share(l->curved, l->steep, l->radius, l->middle + (l->shell > 0 ? l->first + length + l->less : u)) - l->slope * length;
+    return volume_share(l->curved, l->steep, l->radius, l->middle + (l->shell > 0 ? l->first + length + l->less : fmax(u, l->less))) - l->slope * length;
 }
 
 double kng_proposed(size_t d, double radius, const struct public_law *law, double *work)

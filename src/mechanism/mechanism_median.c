@@ -356,12 +356,12 @@ double volume_share(double curved, double steep, double radius, double rho)
     return curved > 0 ? -curved * (log_sinhc(steep * radius) - log_sinhc(steep * fmin(radius, rho))) : 0;
 }
 
-/* It doesn't rise with u: where volume enters, that at the end of a shell stands for all of it */
+/* It doesn't rise with u: where volume enters, that at the end of a shell, and of where lengths may be 0, stands for all of it */
 static double log_most(const void *data, double u)
 {
     const struct median *k = data;
     double length = in_shells(level(k, apart(k, u)), k->shell, k->first);
-    double to = k->shell > 0 ? (k->first + length + k->less) * (1 + 1e-8) : u;
+    double to = k->shell > 0 ? (k->first + length + k->less) * (1 + 1e-8) : fmax(u, k->less * (1 + 1e-8));
     return volume_share(k->curved, k->steep, k->radius, k->middle + to) - length / k->scale;
 }
 
@@ -446,6 +446,7 @@ void median_bound(struct median *k, const double *a, double *out)
     out[1] = in_shells(level(k, apart(k, out[2])), k->shell, k->first) / vectors;
     out[0] = norm2(k->m->dim, a) <= k->grid.radius ? in_shells(length_at(k, a), k->shell, k->first) / vectors : NAN;
     out[3] = less_volume(k, a);
+    out[4] = log_most(k, out[2]);
 }
 
 /* ---- a point near the median --------------------------------------------------------------------------------------- */

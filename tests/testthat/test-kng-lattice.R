@@ -240,7 +240,7 @@ test_that("lower bounds hold at random points, for any records, and are of use",
       records <- if (spread == 1) ends else records_at(M, o, spread * radius)
       for (law in LAWS) {
         f <- with_simulation(1, .Call(riemdp:::riemdp_lattice_law_bounds_nonprivate, M, records, o,
-                                      law_numbers(M, o, radius, length(mf_points(records, M))), law, 0, draws, TRUE))
+                                      law_numbers(M, o, radius, length(mf_points(records, M))), law, 0, 1, draws, TRUE))
         f <- f[is.finite(f[, 1]), ]
         expect_gt(nrow(f), draws / 10)
         expect_true(all(f[, 2] <= f[, 1] * (1 + 1e-12)), label = paste(label_of(M), law))
@@ -253,7 +253,7 @@ test_that("lower bounds hold at random points, for any records, and are of use",
   # of one record what its own distance bends on the way
   M <- sphere(3)
   o <- center_of(M)
-  f <- with_simulation(1, .Call(riemdp:::riemdp_lattice_law_bounds_nonprivate, M, o, o, law_numbers(M, o, 0.78, 1), "kng", 0, 300, TRUE))
+  f <- with_simulation(1, .Call(riemdp:::riemdp_lattice_law_bounds_nonprivate, M, o, o, law_numbers(M, o, 0.78, 1), "kng", 0, 1, 300, TRUE))
   f <- f[is.finite(f[, 1]) & f[, 3] > 0.2, ]
   # coordinates that far apart from the centre
   on_the_way <- vapply(sin(pmin(f[, 3], 0.78)) * pmax(1, f[, 3] / 0.78), function(rho) stats::integrate(function(s) s / tan(s), 0, rho)$value, 0)

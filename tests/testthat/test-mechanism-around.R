@@ -74,8 +74,8 @@ test_that("weights have the volume of normal coordinates, and proposals the boun
     d <- riemdp:::mf_facts(M)$dimension
     plan <- around_plan(case$n, case$epsilon, "laplace", M, case$radius, o = case$o)
     f <- with_simulation(1, .Call(riemdp:::riemdp_lattice_law_bounds_nonprivate, M, case$o, case$o,
-                                  c(plan$numbers, list(gradient = plan$gradient, whole = plan$whole)), "laplace_truncated", 0, 300, TRUE))
-    a <- f[is.finite(f[, 1]), -(1:4), drop = FALSE]
+                                  c(plan$numbers, list(gradient = plan$gradient, whole = plan$whole)), "laplace_truncated", 0, 1, 300, TRUE))
+    a <- f[is.finite(f[, 1]), -(1:5), drop = FALSE]
     gap <- if (inherits(M, "riemdp_spd")) {
       apply(a, 1, function(v) diff(range(eigen(matrix(mf_from_coords(M, case$o, v), 2), TRUE)$values)) / 2)
     } else {
@@ -85,6 +85,37 @@ test_that("weights have the volume of normal coordinates, and proposals the boun
     top <- volume$curved * log(sinhc(volume$rate * plan$details$reach))
     expect_gt(nrow(a), 150)
     expect_lt(max(abs(f[is.finite(f[, 1]), 4] - (top - (case$s - 1) * log(sinhc(gap))))), 1e-9, label = format(M)[1])
+  }
+})
+
+test_that("weights are below the bound that draws are proposed by, which doesn't rise", {
+  # shells so wide that volume grows a lot in one
+  for (case in around_spaces) for (stairs in list(NULL, c(1, 0.7))) {
+    M <- case$M
+    d <- riemdp:::mf_facts(M)$dimension
+    plan <- around_plan(case$n, case$epsilon, "laplace", M, case$radius, o = case$o)
+    sigma <- 0.9 / (riemdp:::around_volume(M)$curved * riemdp:::around_volume(M)$rate)
+    m <- at_coords(matrix(0.9 * case$radius * c(1, -1, rep(0, d - 2)) / sqrt(2), 1), M, case$o)
+    f <- with_simulation(1, .Call(riemdp:::riemdp_lattice_law_bounds_nonprivate, M, m, case$o,
+                                  c(plan$numbers, list(gradient = plan$gradient, whole = plan$whole)), "laplace_truncated", 0, c(sigma, stairs),
+                                  if (quick()) 300 else 1000, TRUE))
+    f <- f[order(f[, 3]), ]
+    expect_lte(max(diff(f[, 5])), 0, label = format(M)[1])
+    f <- f[is.finite(f[, 1]), ]
+    # wherever it is proposed from the base, and farther out
+    expect_lte(max(cummax(rev(-f[, 1] / sigma - f[, 4])) - rev(f[, 5])), 1e-9, label = format(M)[1])
+  }
+})
+
+test_that("of staircases of all heights next to nothing lies beyond the ball", {
+  for (epsilon in seq(2, 8, 0.5)) {
+    plan <- around_plan(1000, epsilon, "staircase")
+    edge <- plan$details$first + plan$details$step * 0:400
+    # nearly flat: spheres of the plane
+    whole <- sum(exp(-(0:400) * plan$details$step / plan$scale) * (edge^2 - c(0, edge[-401])^2))
+    t <- plan$details$reach - 1
+    beyond <- sum(exp(-(0:400) * plan$details$step / plan$scale) * (pmax(edge, t)^2 - pmax(c(0, edge[-401]), t)^2))
+    expect_lte(beyond / whole, 1.02 * 2^-17)
   }
 })
 
@@ -257,4 +288,31 @@ test_that("a lattice that is dear beside doubles isn't taken", {
   best <- r[r$chosen, ]
   expect_identical(c(best$mechanism, best$numerics), c("laplace", "real"))
   expect_gt(min(r$expected_error[r$numerics %in% "lattice" & !grepl("NOT|target", r$note)], na.rm = TRUE), 2.1 * best$expected_error)
+})
+
+test_that("what is planned can be drawn, and a private number of records has the law with doubles", {
+  # radii are those of the parts: 40 here is 4 on each hyperbolic plane
+  wide <- product(hyperbolic(2), hyperbolic(2), weights = c(100, 100))
+  o <- c(pole(2), pole(2))
+  x <- matrix(o, 1000, 6, byrow = TRUE)
+  r <- dp_mean(x, wide, 1, o, 40)
+  expect_identical(c(r$mechanism, guarantee(r)$numerics), c("laplace", "lattice"))
+  # shells narrower than 1e-12, and as many as there are for a small epsilon
+  x <- matrix(pole(2), 1000, 3, byrow = TRUE)
+  expect_identical(dp_mean(x, hyperbolic(2), 0.02, pole(2), 1.2e-10, mechanism = "staircase", numerics = "lattice")$mechanism, "staircase")
+  expect_lt(riemdp:::log_flat_mass(2, 1, c(1e-6, 1e-6)), log(1))
+  expect_equal(riemdp:::log_flat_mass(100, 1e-7, c(1e-12, 1e-12)), riemdp:::log_flat_mass(100, 1, c(1e-5, 1e-5)) + 100 * log(1e-7), tolerance = 1e-9)
+  for (law in c("laplace", "staircase", "auto")) {
+    r <- dp_mean(x, hyperbolic(2), 2, pole(2), 8, mechanism = law, neighbours = "add_remove")
+    expect_identical(guarantee(r)$numerics, "real-valued")
+    expect_lt(r$expected_error, 0.03)
+    if (law != "auto") {
+      expect_identical(r$mechanism, law)
+      expect_error(dp_mean(x, hyperbolic(2), 2, pole(2), 8, mechanism = law, neighbours = "add_remove", numerics = "lattice"), "no lattice mode",
+                   class = "riemdp_error_unsupported")
+    }
+  }
+  expect_identical(guarantee(dp_mean(x, hyperbolic(2), 2, pole(2), 1, neighbours = "add_remove"))$numerics, "lattice")
+  expect_match(paste(guarantee(dp_mean(array(diag(2), c(2, 2, 100)), spd(2), 1, diag(2), 2, mechanism = "laplace"))$assumptions, collapse = " "),
+               "eigenvalues")
 })
