@@ -296,14 +296,17 @@ scaled_covariance <- function(object) {
     }
     loss <- loss_at(rule$g, rule$tau, size * nominal_errors(q, "gamma")$r)
     kappa <- mean(loss$slope + (q - 1) * loss$across) / q
+    map <- drawn_map(rule)
+    if (!is.null(map)) moment <- cut_features(d)$slope # on the scale of shortened features
     variance <- unit^2 * (noise / (rule$n * kappa * moment + rule$ridge)^2 + covering_variance(rule))
+    if (!is.null(map)) variance <- variance * diag(map)^2
   }
   rep(list(diag(variance, d + 1)), q)
 }
 
 # the model of errors is for columns that aren't correlated, as those of bases are
 correlated_model <- function(object) {
-  object$method %in% c("huber", "recentred") && is.null(object$details$rule$simplex) &&
+  object$method %in% c("huber", "recentred", "gaussian") && is.null(object$details$rule$simplex) &&
     any(are_bases(object$spec$bases))
 }
 
@@ -320,9 +323,9 @@ simplex_covariance <- function(object, rule, noise) {
 
 # from the coefficients that noise was drawn for to those of the variables as given
 from_drawn <- function(object) {
-  simplex <- object$details$rule$simplex
+  map <- drawn_map(object$details$rule)
   t <- back_transform(object$columns)
-  if (is.null(simplex)) t else t %*% t(simplex$map)
+  if (is.null(map)) t else t %*% t(map)
 }
 
 noise_covariance <- function(object) {
@@ -376,8 +379,8 @@ confint.riemdp_lm <- function(object, parm, level = 0.95, type = c("nominal", "b
   if (check_choice(about, "about", c("estimate", "population")) == "population") {
     return(population_interval(object, parm, level, residual, nsim))
   }
-  if (type == "bound" && !object$method %in% c("objective", "huber")) {
-    abort_riemdp("unsupported", "type = \"bound\" is for methods \"objective\" and \"huber\".")
+  if (type == "bound" && !object$method %in% c("objective", "huber", "gaussian")) {
+    abort_riemdp("unsupported", "type = \"bound\" is for methods \"objective\", \"huber\" and \"gaussian\".")
   }
   out <- made_by_dp_lm(object, {
     value <- as_matrix_value(object)

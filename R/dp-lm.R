@@ -231,8 +231,8 @@
 #'       unit = rep(1:200, each = 5))
 #' @export
 dp_lm <- function(formula, data = NULL, epsilon, delta = 0, bounds, ...,
-                  method = c("auto", "objective", "recentred", "huber", "statistics", "adassp", "newton", "output",
-                             "kng", "paper"),
+                  method = c("auto", "objective", "recentred", "huber", "statistics", "adassp", "newton", "gaussian",
+                             "output", "kng", "paper"),
                   r_squared = 0.3, rule = c("auto", "model", "closed"), guess = c("checked", "trusted"), unit = NULL,
                   weights = NULL, subset = NULL, neighbours = c("replace", "add_remove"), source = NULL, ledger = NULL,
                   data_set = "default", part = NULL) {
@@ -282,8 +282,8 @@ dp_lm <- function(formula, data = NULL, epsilon, delta = 0, bounds, ...,
                        if (chunked) chunk_assumptions(data))
   records <- list(data = if (chunked) data, names = names, values = values, shares = shares, of = given$units$of,
                   n = counted(shares, values$n))
-  fit <- release_fit(linear_estimator, sized_linear_estimator(), replace, ask, records, c("adassp", "newton"), ledger,
-                     data_set, part)
+  fit <- release_fit(linear_estimator, sized_linear_estimator(), replace, ask, records, c("adassp", "newton", "gaussian"),
+                     ledger, data_set, part)
   warn_guess(fit)
   fit
 }
@@ -394,7 +394,7 @@ plan_linear_one <- function(ask, name) {
 }
 
 # methods whose plan and estimate don't rest on how many rows there are of full weight
-WEIGHTED_METHODS <- c("objective", "huber", "output")
+WEIGHTED_METHODS <- c("objective", "huber", "output", "gaussian")
 
 weights_why <- function(ask, name) {
   if (ask$weighted && !name %in% WEIGHTED_METHODS) {
