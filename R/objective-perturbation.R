@@ -368,10 +368,10 @@ shared_budget <- function(rule, fall, t, cost) {
 # r0)) P(R > r) from r0 on, P taken at the left end of each step
 chi_delta <- function(mu, epsilon, q) {
   from <- epsilon / mu - mu / 2
-  at <- 0.02 / (1 + max(0, from) + mu) * (0:400)
+  at <- 0.02 / (1 + max(0, from) + mu) * (0:600)
   weight <- exp(-mu * at)
   tail <- stats::pchisq(pmax(0, from + at)^2, q, lower.tail = FALSE)
-  (sum((weight[-401] - weight[-1]) * tail[-401]) + weight[401] * tail[401]) * (1 + 1e-9) + 1e-307
+  (sum((weight[-601] - weight[-1]) * tail[-601]) + weight[601] * tail[601]) * (1 + 1e-9) + 1e-307
 }
 
 # E (R - r)+, rounded up
@@ -399,6 +399,7 @@ tilted_delta <- function(epsilon, k, fall, m, q, averaged = FALSE) {
 
 # the largest m for which that is at most delta, rounded down
 tilted_size <- function(epsilon, k, fall, q, delta, averaged = FALSE) {
+  check_normal_delta(delta)
   over <- function(log_m) log(tilted_delta(epsilon, k, fall, exp(log_m), q, averaged)) - log(delta)
   lower <- log(epsilon + 1e-3) - log(50)
   while (over(lower) > 0) lower <- lower - 2
