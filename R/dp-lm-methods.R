@@ -364,9 +364,9 @@ linear_gaussian <- list(
   words = function(r) {
     rule <- r$details$rule
     c(sprintf(paste("Objective perturbation with normal noise: the released coefficients minimise the sum of a",
-                    "Huber-like loss of the residuals (gradients no longer than tau = %.4g public standard deviations), a",
-                    "ridge (%s) and a random linear term, normal with standard deviation %.4g. Predictors count on %.3g",
-                    "times their scale, and a row whose features are longer than %.3g counts so much less."),
+                    "Huber-like loss of the residuals (gradients no longer than tau = %.4g public standard",
+                    "deviations), a ridge (%s) and a random linear term, normal with standard deviation %.4g.",
+                    "Features are predictors times %.3g, and a row of which they are longer than %.3g counts less."),
               rule$tau, ridge_words(rule), 1 / rule$rate, SHORT_SCALE, sqrt(rule$d + 1)),
       perturbation_words(rule, NULL)[2:3],
       sprintf("Theorem %d of proofs/linear-regression.md.", if (isTRUE(rule$averaged)) 7 else 6))

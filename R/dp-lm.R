@@ -282,8 +282,8 @@ dp_lm <- function(formula, data = NULL, epsilon, delta = 0, bounds, ...,
                        if (chunked) chunk_assumptions(data))
   records <- list(data = if (chunked) data, names = names, values = values, shares = shares, of = given$units$of,
                   n = counted(shares, values$n))
-  fit <- release_fit(linear_estimator, sized_linear_estimator(), replace, ask, records, c("adassp", "newton", "gaussian"),
-                     ledger, data_set, part)
+  fit <- release_fit(linear_estimator, sized_linear_estimator(), replace, ask, records,
+                     c("adassp", "newton", "gaussian"), ledger, data_set, part)
   warn_guess(fit)
   fit
 }

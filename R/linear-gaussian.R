@@ -1,8 +1,8 @@
 # Objective perturbation with normal noise (section 14 of inst/proofs/linear-regression.md): the public rule for its
 # constants and the model of its error. Features are those of short_features().
 
-# What a record's curvature may cost where its gradient is 0, of epsilon, and of that by how much less where the gradient
-# is as long as it can be: the best of these
+# What a record's curvature may cost where its gradient is 0, of epsilon, and of that by how much less where the
+# gradient is as long as it can be: the best of these
 TILTED_SPLITS <- list(c(0.25, 0.2), c(0.25, 0.6), c(0.45, 0.4), c(0.45, 0.6), c(0.45, 0.9))
 
 tilted_rule <- function(n, epsilon, delta, d, q, averaged = FALSE) {

@@ -364,8 +364,8 @@ shared_budget <- function(rule, fall, t, cost) {
 
 # ---- normal noise (section 14 of the proof) --------------------------------------------------------------------------
 
-# E (1 - exp(E - mu^2/2 - mu R))+ of the length R of q independent normals, rounded up: the integral of mu exp(-mu (r -
-# r0)) P(R > r) from r0 on, P taken at the left end of each step
+# E (1 - exp(E - mu^2/2 - mu R))+ of the length R of q independent normals, rounded up: the integral from r0 on of
+# mu exp(-mu (r - r0)) P(R > r), P taken at the left end of each step
 chi_delta <- function(mu, epsilon, q) {
   from <- epsilon / mu - mu / 2
   at <- 0.02 / (1 + max(0, from) + mu) * (0:600)
@@ -381,8 +381,8 @@ chi_beyond <- function(r, q) {
   pmax(0, first - r * tail(q)) + 1e-11 * first + 1e-307
 }
 
-# Theorems 6 and 7: delta at `epsilon` where a record's curvature costs at most k - fall u, and its gradient is no longer
-# than m standard deviations of the noise
+# Theorems 6 and 7: delta at `epsilon` where a record's curvature costs at most k - fall u, and its gradient is no
+# longer than m standard deviations of the noise
 tilted_delta <- function(epsilon, k, fall, m, q, averaged = FALSE) {
   m <- outwards(m)
   rest <- epsilon - k + fall
