@@ -346,11 +346,13 @@ price_perturbed <- function(rule, rate, ridge, solver, output = FALSE) {
     far <- moved * sqrt(t)
     return(draw_price("perturbed output", "linear-regression.md, 6", far, 1 / rate, epsilon = solver + far * rate))
   }
-  cost <- if (isTRUE(rule$averaged)) identity else log1p
+  cost <- curvature_cost(rule)
   if (!is.null(rule$first)) return(price_table(rule, moved, rate, t, cost, solver))
   draw_price("perturbed objective", "linear-regression.md, 2", moved, 1 / rate,
             epsilon = solver + moved * rate * max(1, rule$g) / 2 + shared_budget(rule, moved * rate / 2, t, cost))
 }
+
+curvature_cost <- function(rule) if (isTRUE(rule$averaged)) identity else log1p
 
 # the most of fall u + (q - 1) log(1 + t psi/r) + log(1 + t psi') over residuals
 shared_budget <- function(rule, fall, t, cost) {
@@ -418,7 +420,7 @@ short_leverage <- function(ridge, d) {
 
 # Theorem 6 or 7 read backwards from the constants that are drawn with, at the epsilon that the rule is made for
 price_tilted <- function(rule, rate, ridge, solver) {
-  cost <- if (isTRUE(rule$averaged)) identity else log1p
+  cost <- curvature_cost(rule)
   far <- rule$tau * sqrt(rule$d + 1)
   fall <- rule$e1 / 2
   k <- shared_budget(rule, fall, short_leverage(ridge, rule$d), cost)

@@ -271,7 +271,7 @@ test_that("the solver's error is covered: features' reach, weights' rounding, th
 })
 
 frame_of <- function(n, d, sd = 0.7) {
-  u <- matrix(stats::runif(n * d, -1, 1), n)
+  u <- matrix(stats::runif(n * d, -1, 1), n, dimnames = list(NULL, paste0("X", seq_len(d))))
   data.frame(u, y = drop(u %*% rep(0.5, d)) + sd * stats::rnorm(n))
 }
 bounds_of <- function(d) c(stats::setNames(rep(list(c(-1, 1)), d), paste0("X", seq_len(d))), list(y = c(center = 0, scale = 1)))
@@ -322,4 +322,17 @@ test_that("expected errors, standard errors and both intervals hold", {
     shrunk <- rowMeans(b)
     expect_true(all(vapply(got, function(one) all(one$bound[, 1] < shrunk & one$bound[, 2] > shrunk), NA)))
   }
+})
+
+test_that("intervals about the population hold", {
+  skip_if(quick())
+  line <- c(0.2, 0.5)
+  hit <- with_simulation(4, vapply(seq_len(50), function(i) {
+    data <- frame_of(1500, 1)
+    data$y <- data$y + line[1]
+    fit <- dp_lm(y ~ X1, data, 2, 1e-6, bounds_of(1), method = "gaussian", guess = "trusted")
+    ends <- confint(fit, level = 0.9, residual = dp_residual_scale(fit, data, 1), nsim = 200)
+    ends[, 1] <= line & ends[, 2] >= line
+  }, c(NA, NA)))
+  expect_true(all(rowSums(hit) >= 33)) # of 50, fewer have a probability below 1e-5
 })
