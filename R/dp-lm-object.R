@@ -16,9 +16,9 @@
 #' * `type = "nominal"`: normal intervals. For `"statistics"`, `"adassp"` and `"output"` the noise's law is public and
 #'   only linearised; for objective perturbation it passes through the records' curvature, for which the public model
 #'   stands in, and for `"newton"` the residuals' released scale with normal errors.
-#' * `type = "bound"`: for `"objective"` and `"huber"`: the released coefficients differ from those of the same loss and
-#'   ridge without noise by no more than the noise's length in the ridge's metric, whatever the records are (proof: the
-#'   ridge bounds the curvature from below), and what covers the solver's error. Wide, and certain. The
+#' * `type = "bound"`: for `"objective"`, `"huber"` and `"gaussian"`: the released coefficients differ from those of the
+#'   same loss and ridge without noise by no more than the noise's length in the ridge's metric, whatever the records
+#'   are (proof: the ridge bounds the curvature from below), and what covers the solver's error. Wide, and certain. The
 #'   target is shrunk as the release is.
 #'
 #' @section About the population:
@@ -30,10 +30,10 @@
 #' population's coefficients; the interval is between quantiles of those (the parametric bootstrap of Ferrando, Wang and
 #' Sheldon 2022, turned round as in Hannig, Iyer, Lai and Lee 2016). A ridge's shrinkage is in it, so where n epsilon is
 #' small the release need not lie in the middle. It is asymptotic: errors are taken for normal with one variance, and
-#' predictors by their first and second moments. `"objective"`, `"recentred"`, `"huber"`, `"newton"` and `"output"` are
-#' about the line that the loss has in the population: for errors that are symmetric, or slopes where errors don't
-#' depend on predictors, the usual one. With `"statistics"` and `"adassp"` it is that of moved responses: limits that
-#' cut many make another line.
+#' predictors by their first and second moments. `"objective"`, `"recentred"`, `"huber"`, `"newton"`, `"gaussian"` and
+#' `"output"` are about the line that the loss has in the population: for errors that are symmetric, or slopes where
+#' errors don't depend on predictors, the usual one. With `"statistics"` and `"adassp"` it is that of moved responses:
+#' limits that cut many make another line.
 #'
 #' `interval = "population"` of `predict()` are bands of the same kind, each value by itself, and
 #' `interval = "prediction"` adds a new record's error, by the released scale and a normal law: where the law may be
