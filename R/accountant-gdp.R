@@ -61,12 +61,16 @@ hinge_delta <- function(sigma, far, epsilon) {
   pmin(gaussian_delta(mu, epsilon) + outwards(more), outwards(sqrt(-expm1(-mu^2 / 2))), 1)
 }
 
-# largest mu for which the condition holds, rounded down
-gaussian_mu <- function(epsilon, delta) {
+check_normal_delta <- function(delta) {
   if (!(delta >= 1e-300)) {
     abort_riemdp("argument",
                  "for Gaussian noise `delta` must be at least 1e-300: doubles tell no smaller probabilities.")
   }
+}
+
+# largest mu for which the condition holds, rounded down
+gaussian_mu <- function(epsilon, delta) {
+  check_normal_delta(delta)
   f <- function(log_mu) log(gaussian_delta(exp(log_mu), epsilon)) - log(delta)
   lower <- log(epsilon + 1e-3) - log(50)
   while (f(lower) > 0) lower <- lower - 2

@@ -25,6 +25,7 @@ linear_chunk <- function(q, x) {
   for (step in q$steps) r$y <- stepped(r$x, r$y, step)
   if (!is.null(q$simplex)) r$x <- simplex_features(r$x, q$simplex)
   r$x <- with_shares(r$x, q$share)
+  if (isTRUE(q$short)) r$x <- short_features(r$x)
   r
 }
 

@@ -346,6 +346,37 @@ linear_newton <- list(
   }
 )
 
+# ---- objective perturbation with normal noise ------------------------------------------------------------------------
+
+linear_gaussian <- list(
+  auto = TRUE,
+  unsupported = function(ask) {
+    if (ask$delta == 0) return("method = \"gaussian\" needs `delta` > 0.")
+    if (is.null(linear_tilted_rule(ask))) no_loss
+  },
+  plan = function(ask) {
+    rule <- linear_tilted_rule(ask)
+    g <- public_guess(ask)
+    list(rule = rule, guarantee = list(epsilon = ask$epsilon, delta = ask$delta),
+         error = tilted_error(rule, g$prior / g$sd^2, rule$tau / g$sd) * g$sd^2 + covering_error(rule))
+  },
+  release = function(x, y, plan, ask) release_perturbed(x, y, plan$rule),
+  words = function(r) {
+    rule <- r$details$rule
+    c(sprintf(paste("Objective perturbation with normal noise: the released coefficients minimise the sum of a",
+                    "Huber-like loss of the residuals (gradients no longer than tau = %.4g public standard",
+                    "deviations), a ridge (%s) and a random linear term, normal with standard deviation %.4g.",
+                    "Features are predictors times %.3g, and a row of which they are longer than %.3g counts less."),
+              rule$tau, ridge_words(rule), 1 / rule$rate, SHORT_SCALE, sqrt(rule$d + 1)),
+      perturbation_words(rule, NULL)[2:3],
+      sprintf("Theorem %d of proofs/linear-regression.md.", if (isTRUE(rule$averaged)) 7 else 6))
+  }
+)
+
+linear_tilted_rule <- function(ask) {
+  tilted_rule(ask$n, ask$epsilon, ask$delta, ask$d, ask$q, !is.null(ask$unit))
+}
+
 # ---- output perturbation ---------------------------------------------------------------------------------------------
 
 # t, its split and tau by the model: noise of length Gamma(m, 2 tau sqrt(t)/epsilon) in the ridge's metric

@@ -16,9 +16,9 @@
 #' * `type = "nominal"`: normal intervals. For `"statistics"`, `"adassp"` and `"output"` the noise's law is public and
 #'   only linearised; for objective perturbation it passes through the records' curvature, for which the public model
 #'   stands in, and for `"newton"` the residuals' released scale with normal errors.
-#' * `type = "bound"`: for `"objective"` and `"huber"`: the released coefficients differ from those of the same loss and
-#'   ridge without noise by no more than the noise's length in the ridge's metric, whatever the records are (proof: the
-#'   ridge bounds the curvature from below), and what covers the solver's error. Wide, and certain. The
+#' * `type = "bound"`: for `"objective"`, `"huber"` and `"gaussian"`: the released coefficients differ from those of the
+#'   same loss and ridge without noise by no more than the noise's length in the ridge's metric, whatever the records
+#'   are (proof: the ridge bounds the curvature from below), and what covers the solver's error. Wide, and certain. The
 #'   target is shrunk as the release is.
 #'
 #' @section About the population:
@@ -30,10 +30,10 @@
 #' population's coefficients; the interval is between quantiles of those (the parametric bootstrap of Ferrando, Wang and
 #' Sheldon 2022, turned round as in Hannig, Iyer, Lai and Lee 2016). A ridge's shrinkage is in it, so where n epsilon is
 #' small the release need not lie in the middle. It is asymptotic: errors are taken for normal with one variance, and
-#' predictors by their first and second moments. `"objective"`, `"recentred"`, `"huber"`, `"newton"` and `"output"` are
-#' about the line that the loss has in the population: for errors that are symmetric, or slopes where errors don't
-#' depend on predictors, the usual one. With `"statistics"` and `"adassp"` it is that of moved responses: limits that
-#' cut many make another line.
+#' predictors by their first and second moments. `"objective"`, `"recentred"`, `"huber"`, `"newton"`, `"gaussian"` and
+#' `"output"` are about the line that the loss has in the population: for errors that are symmetric, or slopes where
+#' errors don't depend on predictors, the usual one. With `"statistics"` and `"adassp"` it is that of moved responses:
+#' limits that cut many make another line.
 #'
 #' `interval = "population"` of `predict()` are bands of the same kind, each value by itself, and
 #' `interval = "prediction"` adds a new record's error, by the released scale and a normal law: where the law may be
@@ -296,14 +296,17 @@ scaled_covariance <- function(object) {
     }
     loss <- loss_at(rule$g, rule$tau, size * nominal_errors(q, "gamma")$r)
     kappa <- mean(loss$slope + (q - 1) * loss$across) / q
+    map <- drawn_map(rule)
+    if (!is.null(map)) moment <- cut_features(d)$slope # on the scale of shortened features
     variance <- unit^2 * (noise / (rule$n * kappa * moment + rule$ridge)^2 + covering_variance(rule))
+    if (!is.null(map)) variance <- variance * diag(map)^2
   }
   rep(list(diag(variance, d + 1)), q)
 }
 
 # the model of errors is for columns that aren't correlated, as those of bases are
 correlated_model <- function(object) {
-  object$method %in% c("huber", "recentred") && is.null(object$details$rule$simplex) &&
+  object$method %in% c("huber", "recentred", "gaussian") && is.null(object$details$rule$simplex) &&
     any(are_bases(object$spec$bases))
 }
 
@@ -320,9 +323,9 @@ simplex_covariance <- function(object, rule, noise) {
 
 # from the coefficients that noise was drawn for to those of the variables as given
 from_drawn <- function(object) {
-  simplex <- object$details$rule$simplex
+  map <- drawn_map(object$details$rule)
   t <- back_transform(object$columns)
-  if (is.null(simplex)) t else t %*% t(simplex$map)
+  if (is.null(map)) t else t %*% t(map)
 }
 
 noise_covariance <- function(object) {
@@ -376,8 +379,8 @@ confint.riemdp_lm <- function(object, parm, level = 0.95, type = c("nominal", "b
   if (check_choice(about, "about", c("estimate", "population")) == "population") {
     return(population_interval(object, parm, level, residual, nsim))
   }
-  if (type == "bound" && !object$method %in% c("objective", "huber")) {
-    abort_riemdp("unsupported", "type = \"bound\" is for methods \"objective\" and \"huber\".")
+  if (type == "bound" && !object$method %in% c("objective", "huber", "gaussian")) {
+    abort_riemdp("unsupported", "type = \"bound\" is for methods \"objective\", \"huber\" and \"gaussian\".")
   }
   out <- made_by_dp_lm(object, {
     value <- as_matrix_value(object)

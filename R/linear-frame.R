@@ -389,6 +389,18 @@ simplex_features <- function(x, simplex) {
   s
 }
 
+# Features (1, u) on scales on which nominal predictors, of second moment 1/6, have 1. A record counts so much less that
+# they are no longer than the root of their number.
+SHORT_SCALE <- sqrt(6)
+
+short_features <- function(x) {
+  units <- counted_in(x, ncol(x))
+  share <- shares_of(x) %||% 1
+  x[-1, ] <- SHORT_SCALE * x[-1, ]
+  long <- sqrt(colSums(x^2) / nrow(x))
+  with_shares(x, structure((1 - 1e-12) / pmax(1, long) * share, units = units))
+}
+
 # raw columns, n x d; moved into their ranges where `clip`
 column_values <- function(columns, bounds, values, clip = TRUE, n = length(values[[1]])) {
   bases <- Map(function(b, v) if (!is.null(b$basis)) basis_values(b$basis, b$range, v), bounds$x, values)

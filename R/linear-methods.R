@@ -15,7 +15,7 @@
 
 linear_methods <- function() {
   list(objective = linear_objective, recentred = linear_recentred, huber = linear_huber, statistics = linear_statistics,
-       adassp = linear_adassp, newton = linear_newton, output = linear_output,
+       adassp = linear_adassp, newton = linear_newton, gaussian = linear_gaussian, output = linear_output,
        kng = linear_kng, paper = linear_paper)
 }
 

@@ -91,10 +91,12 @@ line_equation <- function(object) {
   b <- object$scaled_coefficients
   q <- nrow(b)
   step <- (b - (details$from %||% 0)) / unit
+  short <- rule$norm == "normal" # its equation is for coefficients of shortened features
+  if (short) step <- step %*% solve(drawn_map(rule))
   ridge <- matrix(rep(rule$ridge, each = q), q)
   draw <- function() perturbation_draw(rule$norm, ncol(b), q, outwards_down(rule$rate))
   eq <- list(step = step, unit = unit, loss = kernel_loss(rule), pull = ridge * step, noise = draw,
-             features = identity)
+             features = if (short) short_features else identity, map = if (short) drawn_map(rule))
   if (object$method == "output") { # of the minimiser, which is the release less z = noise/sqrt(ridge)
     eq$noise <- function() -draw() * sqrt(ridge)
     eq$shift <- function(noise) -noise / ridge
@@ -125,7 +127,9 @@ line_draws <- function(object, residual, nsim, parts = c("privacy", "sampling"))
         return(c(list(off = newton_root(object, v[i, ], moments, parts, sizes$taken[i])), moments[c("short", "cov")]))
       }
       eq$n <- sizes$taken[i]
-      c(list(off = eq$unit * equation_root(eq, v[i, ] / eq$unit^2, moments, parts)), moments[c("short", "cov")])
+      root <- equation_root(eq, v[i, ] / eq$unit^2, moments, parts)
+      if (!is.null(eq$map)) root <- root %*% eq$map
+      c(list(off = eq$unit * root), moments[c("short", "cov")])
     })
   })
   off <- vapply(each, function(one) as.vector(one$off), numeric(length(b)))

@@ -26,7 +26,7 @@ noise_second_moment <- function(norm, d, q, simplex = NULL) {
   m <- q * (d + 1)
   size <- if (!is.null(simplex)) tabulate(simplex$block)[simplex$block] * q
   switch(norm, vertex = 2^d * q * (q + 1), max = (m + 1) * (m + 2) * q / (q + 2),
-         simplex = (m + 1) * (m + 2) * q * (q + 1) / ((size + 1) * (size + 2)))
+         simplex = (m + 1) * (m + 2) * q * (q + 1) / ((size + 1) * (size + 2)), normal = q)
 }
 
 # what the kernel is told of the noise's law
@@ -236,6 +236,7 @@ rule_numbers <- function(start, core, q, huber, averaged) {
 
 # A length that noise of the objective doesn't exceed but with a probability below e^-400: a sum of Gamma variables
 noise_most <- function(norm, d, q, rate) {
+  if (norm == "normal") return((sqrt(q * (d + 1)) + 30) / rate) # a normal vector's length is 1-Lipschitz
   shape <- switch(norm, vertex = 2^d * q, max = , simplex = q * (d + 1) + 1)
   sqrt(d + 1) * (shape + 40 * sqrt(shape) + 800) / rate
 }
@@ -243,18 +244,22 @@ noise_most <- function(norm, d, q, rate) {
 # eta, the gradient norm within which the solver's end lies: four times what rounding may do to a gradient, by public
 # bounds (proof in inst/proofs/linear-regression.md, "Rounding"). `reach` is the most of sum_k F_kj^2 over features,
 # `most` that of a response's length.
-solver_tolerance <- function(rule, ridge, rate, most, reach = rule$d + 1, output = FALSE) {
+solver_tolerance <- function(rule, ridge, rate, most, reach = most_reach(rule), output = FALSE) {
   u <- 2^-53
   p <- rule$d + 1
   pull <- rule$n * sqrt(reach) * rule$tau
   tilt <- if (output) 0 else noise_most(rule$norm, rule$d, rule$q, rate)
   size <- most + sqrt(reach * p) * 3 * (pull + tilt) / min(ridge) # of |y| + |F B|, B any point on the solver's last way
   residual <- 8 * (p + 1)^2 * u^2 * sqrt(rule$q) * size
-  shares <- if (isTRUE(rule$averaged) || isTRUE(rule$weighted)) 2 else 0 # their products, and sums of up to 2^26 rows
+  counts <- isTRUE(rule$averaged) || isTRUE(rule$weighted) || identical(rule$norm, "normal")
+  shares <- if (counts) 2 else 0 # their products, and sums of up to 2^26 rows
   of_psi <- if (is.null(rule$first)) rule$tau * (rule$q + 15 + shares) else table_rounding(rule, shares)
   4 * (rule$n * sqrt(reach) * (of_psi * u + rule$tau * 2 * (rule$n * u)^2 + steepest(rule) * residual) +
          4 * u * tilt) * (1 + 1e-6)
 }
+
+# the most of sum_k F_kj^2 over features on the scale that noise is drawn for
+most_reach <- function(rule) if (identical(rule$norm, "normal")) 1 + SHORT_SCALE^2 * rule$d else rule$d + 1
 
 # Rate of the noise z, of density exp(-rate |z|), that covers the solver's error: a minimiser is found within
 # tolerance/min(ridge)
@@ -271,7 +276,8 @@ covering_variance <- function(rule, output = FALSE) {
 
 # what it adds to the mean squared error per response
 covering_error <- function(rule, output = FALSE) {
-  moments <- if (is.null(rule$simplex)) 1 + NOMINAL_MOMENT * rule$d else sum(diag(rule$simplex$gram))
+  moments <- if (!is.null(rule$simplex)) sum(diag(rule$simplex$gram)) else
+    1 + rule$d * if (identical(rule$norm, "normal")) 1 else NOMINAL_MOMENT # those of features are 1 on its scale
   moments * covering_variance(rule, output)
 }
 
@@ -304,11 +310,19 @@ release_perturbed <- function(x, y, rule, output = FALSE) {
   ridge <- matrix(rep(rule$ridge, each = rule$q), rule$q)
   tolerance <- solver_tolerance(rule, ridge, rule$rate, REACH, output = output)
   if (inherits(x, "riemdp_linear_chunks")) {
-    x$ask$simplex <- rule$simplex
+    x$ask[c("simplex", "short")] <- list(rule$simplex, rule$norm == "normal")
     x <- linear_tally(x, y, kernel_loss(rule), dim(ridge))
-  } else if (!is.null(rule$simplex)) x <- simplex_features(x, rule$simplex)
-  b <- draw_perturbed(x, y, ridge, rule, outwards_down(rule$rate), tolerance, (rule$d + 1) * steepest(rule), output)
-  if (is.null(rule$simplex)) b else b %*% rule$simplex$map
+  } else if (!is.null(rule$simplex)) x <- simplex_features(x, rule$simplex) else
+    if (rule$norm == "normal") x <- short_features(x)
+  b <- draw_perturbed(x, y, ridge, rule, outwards_down(rule$rate), tolerance, most_reach(rule) * steepest(rule), output)
+  map <- drawn_map(rule)
+  if (is.null(map)) b else b %*% map
+}
+
+# what coefficients that noise was drawn for are multiplied with to be those of (1, u); NULL where they are
+drawn_map <- function(rule) {
+  if (identical(rule$norm, "normal")) return(diag(c(1, rep(SHORT_SCALE, rule$d)), rule$d + 1))
+  rule$simplex$map
 }
 
 # `gauge`: how much longer a record's gradient may be than its residual; `grow`: by how much ridges exceed those of the
@@ -325,21 +339,94 @@ draw_perturbed <- function(x, y, ridge, rule, rate, tolerance, reach, output = F
 # what its density pays for the records' curvature, and the solver's share; or of noise on the minimiser, its section 6.
 # Between two knots the sum is convex, so at its largest at one of them.
 price_perturbed <- function(rule, rate, ridge, solver, output = FALSE) {
+  if (rule$norm == "normal") return(price_tilted(rule, rate, ridge, solver))
   t <- most_leverage(ridge, rule$simplex)
   moved <- 2 * rule$tau
   if (output) {
     far <- moved * sqrt(t)
     return(draw_price("perturbed output", "linear-regression.md, 6", far, 1 / rate, epsilon = solver + far * rate))
   }
-  cost <- if (isTRUE(rule$averaged)) identity else log1p
+  cost <- curvature_cost(rule)
   if (!is.null(rule$first)) return(price_table(rule, moved, rate, t, cost, solver))
+  draw_price("perturbed objective", "linear-regression.md, 2", moved, 1 / rate,
+            epsilon = solver + moved * rate * max(1, rule$g) / 2 + shared_budget(rule, moved * rate / 2, t, cost))
+}
+
+curvature_cost <- function(rule) if (isTRUE(rule$averaged)) identity else log1p
+
+# the most of fall u + (q - 1) log(1 + t psi/r) + log(1 + t psi') over residuals
+shared_budget <- function(rule, fall, t, cost) {
   g <- rule$g
   from <- seq_len(length(g) - 1)
   slope <- diff(g) / LOSS_STEP
   across <- c(slope[1], g[-1] / (LOSS_STEP * from))
-  of_knot <- function(i) moved * rate * g[i] / 2 + (rule$q - 1) * cost(t * across[i]) + cost(t * slope)
-  draw_price("perturbed objective", "linear-regression.md, 2", moved, 1 / rate,
-            epsilon = solver + moved * rate * max(1, g) / 2 + max(of_knot(from), of_knot(from + 1)))
+  of_knot <- function(i) fall * g[i] + (rule$q - 1) * cost(t * across[i]) + cost(t * slope)
+  max(of_knot(from), of_knot(from + 1))
+}
+
+# ---- normal noise (section 14 of the proof) --------------------------------------------------------------------------
+
+# E (1 - exp(E - mu^2/2 - mu R))+ of the length R of q independent normals, rounded up: the integral from r0 on of
+# mu exp(-mu (r - r0)) P(R > r), P taken at the left end of each step
+chi_delta <- function(mu, epsilon, q) {
+  from <- epsilon / mu - mu / 2
+  at <- 0.02 / (1 + max(0, from) + mu) * (0:600)
+  weight <- exp(-mu * at)
+  tail <- stats::pchisq(pmax(0, from + at)^2, q, lower.tail = FALSE)
+  (sum((weight[-601] - weight[-1]) * tail[-601]) + weight[601] * tail[601]) * (1 + 1e-9) + 1e-307
+}
+
+# E (R - r)+, rounded up
+chi_beyond <- function(r, q) {
+  tail <- function(q) stats::pchisq(pmax(0, r)^2, q, lower.tail = FALSE)
+  first <- sqrt(2) * exp(lgamma((q + 1) / 2) - lgamma(q / 2)) * tail(q + 1)
+  pmax(0, first - r * tail(q)) + 1e-11 * first + 1e-307
+}
+
+# Theorems 6 and 7: delta at `epsilon` where a record's curvature costs at most k - fall u, and its gradient is no
+# longer than m standard deviations of the noise
+tilted_delta <- function(epsilon, k, fall, m, q, averaged = FALSE) {
+  m <- outwards(m)
+  rest <- epsilon - k + fall
+  if (averaged) { # G of section 14, at points v where it touches
+    v <- seq(0, 3, by = 0.05)
+    from <- epsilon + v + 1 - exp(v)
+    return(min(1, exp(-v) * m * (chi_beyond((from - k - m^2 / 2) / m, q) +
+                                   4 * chi_beyond((from - k + fall - 2 * m^2) / (2 * m), q))))
+  }
+  if (q > 1) return(min(1, chi_delta(m, epsilon - k, q) + 2 * chi_delta(2 * m, rest, q)))
+  signs <- if (rest > 0 && (rest / (2 * m))^2 - m^2 >= 2) 2 else 4
+  min(1, 2 * gaussian_delta(m, epsilon - k) + signs * gaussian_delta(2 * m, rest))
+}
+
+# the largest m for which that is at most delta, rounded down
+tilted_size <- function(epsilon, k, fall, q, delta, averaged = FALSE) {
+  check_normal_delta(delta)
+  over <- function(log_m) log(tilted_delta(epsilon, k, fall, exp(log_m), q, averaged)) - log(delta)
+  lower <- log(epsilon + 1e-3) - log(50)
+  while (over(lower) > 0) lower <- lower - 2
+  upper <- lower + 2
+  while (over(upper) < 0) upper <- upper + 2
+  root <- stats::uniroot(over, c(lower, upper), tol = 1e-10)$root
+  exp(step_until(root, -1e-10, function(x) over(x) <= 0))
+}
+
+# the most of w x'L^-1 x over shortened features: along |u|^2 it rises, falls and rises
+short_leverage <- function(ridge, d) {
+  p <- d + 1
+  of <- function(square) min(1, sqrt(p / (1 + square))) * (1 / ridge[1] + if (d > 0) square / ridge[2] else 0)
+  max(of(d), of(SHORT_SCALE^2 * d))
+}
+
+# Theorem 6 or 7 read backwards from the constants that are drawn with, at the epsilon that the rule is made for
+price_tilted <- function(rule, rate, ridge, solver) {
+  cost <- curvature_cost(rule)
+  far <- rule$tau * sqrt(rule$d + 1)
+  fall <- rule$e1 / 2
+  k <- shared_budget(rule, fall, short_leverage(ridge, rule$d), cost)
+  core <- rule$epsilon - rule$solver
+  draw_price("normal tilt", "linear-regression.md, 14", 2 * far, 1 / rate, epsilon = core + solver,
+             delta = tilted_delta(core, max(k, fall), fall, far * rate, rule$q, isTRUE(rule$averaged)))
 }
 
 # The same of a table of residuals themselves, interval by interval, and where psi is tau and has no slope

@@ -93,7 +93,8 @@ drawn_predictors <- function(moments, count) {
 #   shift  where there is one, function(noise): what c is moved by once it is solved for
 #   n      how many records
 #   turn   -1 where the equation is for the population itself and not for what is left of it after B
-# and of features(u), those of records with predictors u (1 first) on [-1, 1]: p x K, or q x p x K.
+# and of features(u), those of records with predictors u (1 first) on [-1, 1]: p x K, or q x p x K, with shares where
+# records count less.
 
 # c, q x p: how far the release is from the population that goes with a draw of noise, of the errors' variances `v` (of
 # one record's numbers, in units of the equation), and of the predictors' moments. w sum F'psi(e - F c) + the error of
@@ -106,7 +107,7 @@ equation_root <- function(eq, v, moments, parts, limit = 1e3) {
   features <- eq$features(cbind(u, u))
   errors <- cbind(e, -e)
   psi <- errors * rep(loss_at(eq$loss$g, eq$loss$tau, sqrt(colSums(errors^2)))$across, each = q)
-  each <- rep(stats::rnorm(2 * count), each = q) * psi
+  each <- rep(stats::rnorm(2 * count) * (shares_of(features) %||% 1), each = q) * psi
   sampled <- vapply(seq_len(ncol(eq$step)), function(j) rowSums(one_feature(features, j, q) * each), numeric(q))
   noise <- if ("privacy" %in% parts) eq$noise() else 0 * eq$step
   pull <- if ("privacy" %in% parts) eq$pull else 0 * eq$step

@@ -140,7 +140,7 @@ sized_cases <- function() {
 
 lm_cases <- function() {
   plain <- lapply(setdiff(names(internal("linear_methods")()), "paper"), function(m) {
-    list(method = m, spaces = "plane", formula = y ~ x + g, args = list(method = m, delta = if (m %in% c("adassp", "newton")) 1e-3 else 0))
+    list(method = m, spaces = "plane", formula = y ~ x + g, args = list(method = m, delta = if (m %in% c("adassp", "newton", "gaussian")) 1e-3 else 0))
   })
   names(plain) <- vapply(plain, `[[`, "", "method")
   c(plain, list(
@@ -166,7 +166,12 @@ lm_cases <- function() {
     unit_kng = list(method = "kng", spaces = "plane", formula = y ~ x, args = list(method = "kng", unit = rep_len(1:5, NEIGHBOURS))),
     unit_guessed = list(method = "recentred", spaces = "plane", n = 250, formula = ifelse(y > 0, y, y + 40) ~ x,
                         args = list(method = "recentred", epsilon = 10, unit = rep_len(1:110, 250))),
+    gaussian_unit = list(method = "gaussian", spaces = "plane", formula = y ~ x + g, args = list(method = "gaussian", delta = 1e-3, unit = rep_len(1:5, NEIGHBOURS))),
+    gaussian_counted = list(method = "gaussian", spaces = "plane", formula = cbind(y, z = 2 * y) ~ x, forms = c("frame", "guessed", "lists"),
+                            args = list(method = "gaussian", delta = 1e-3, weights = ~x, subset = ~ y > 0)),
     # a record more or less, of a private number; all plans follow from the released one
+    more_gaussian = list(method = "sized", spaces = "plane", formula = y ~ x, pair = "more", forms = c("frame", "lists"), noisy = SIZED_LM,
+                         args = list(method = "gaussian", delta = 1e-3, neighbours = "add_remove")),
     more = list(method = "sized", spaces = "plane", formula = y ~ x + g, pair = "more", forms = c("frame", "factors", "guessed"), noisy = SIZED_LM,
                 args = list(method = "objective", neighbours = "add_remove")),
     more_auto = list(method = "sized", spaces = "plane", formula = y ~ x, pair = "more", forms = c("frame", "lists"), noisy = SIZED_LM,

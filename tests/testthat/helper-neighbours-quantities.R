@@ -371,6 +371,9 @@ moved_objective <- function(a, b) {
   # noise on the minimiser, in the ridge's metric
   stretch <- if (isTRUE(noise$output)) sqrt(sum(1 / ridge[1, ])) else 1
   solver <- if (is.null(noise$cover)) 0 else 2 * noise$cover * a$args[[6]]$eta / min(ridge)
+  normal <- a$price$law == "normal tilt" # a record's curvature has what its own gradient leaves of the budget
+  rule <- a$frame$rule
+  budget <- if (normal) internal("shared_budget")(rule, rule$e1 / 2, rule$t, if (isTRUE(rule$averaged)) identity else log1p)
   at <- list(0 * ridge, 0 * ridge + c(0.5, -0.3, 0.2, rep(0.1, m))[seq_len(m)], 0 * ridge + 30, 0 * ridge + c(0, -30, numeric(m))[seq_len(m)])
   moved <- vapply(at, function(B) {
     sums <- both(a, b, function(d) perturbed_sums(d$args, B))
@@ -381,7 +384,11 @@ moved_objective <- function(a, b) {
     }, 0)
     rows <- sqrt(colSums(matrix(sums[[1]][seq_len(m)] - sums[[2]][seq_len(m)], nrow(B))^2))
     # the largest, or where rows are in blocks the largest sum of a block's
-    size <- if (is.numeric(noise$norm)) max(tapply(rows, noise$norm, sum)) else max(rows)
+    size <- if (normal) length_of(rows) else if (is.numeric(noise$norm)) max(tapply(rows, noise$norm, sum)) else max(rows)
+    if (normal) {
+      own <- max(0, 2 * size / a$price$sensitivity - 1)
+      return(c(gradient = share(a, size), loss = (abs(diff(log_det)) + rule$e1 / 2 * own) / (budget * (1 + rounding))))
+    }
     c(gradient = share(a, size * stretch / gauge),
       loss = if (a$price$law == "perturbed objective") (noise$rate * size + abs(diff(log_det))) / ((a$price$epsilon - solver) * (1 + rounding)) else 0)
   }, c(gradient = 0, loss = 0))

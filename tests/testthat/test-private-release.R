@@ -204,6 +204,7 @@ test_that("what every private release pays for its draws is what it states, and 
     objective = line("objective"), trusted = line("objective", guess = "trusted"), recentred = line("recentred"), huber = line("huber"),
     statistics = line("statistics"),
     adassp = line("adassp", delta = 1e-6), adassp_trusted = line("adassp", delta = 1e-6, guess = "trusted"),
+    line_gaussian = line("gaussian", delta = 1e-6), gaussian_unit = line("gaussian", delta = 1e-6, unit = rep_len(1:40, n), guess = "trusted"),
     line_newton = line("newton", delta = 1e-6), newton_trusted = line("newton", delta = 1e-6, guess = "trusted"), output = line("output"),
     linear_kng = dp_lm(y ~ x, frame[1:50, ], 0.5, bounds = list(x = c(-1, 1), y = c(center = 0, scale = 1)), method = "kng"),
     searched = dp_lm(y ~ x, frame, 1, bounds = list(x = c(-1, 1), y = c(center = 50, scale = 1)), method = "recentred"),
