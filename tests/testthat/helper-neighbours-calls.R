@@ -166,7 +166,8 @@ lm_cases <- function() {
     unit_kng = list(method = "kng", spaces = "plane", formula = y ~ x, args = list(method = "kng", unit = rep_len(1:5, NEIGHBOURS))),
     unit_guessed = list(method = "recentred", spaces = "plane", n = 250, formula = ifelse(y > 0, y, y + 40) ~ x,
                         args = list(method = "recentred", epsilon = 10, unit = rep_len(1:110, 250))),
-    gaussian_unit = list(method = "gaussian", spaces = "plane", formula = y ~ x + g, args = list(method = "gaussian", delta = 1e-3, unit = rep_len(1:5, NEIGHBOURS))),
+    gaussian_unit = list(method = "gaussian", spaces = "plane", formula = y ~ x + g,
+                         args = list(method = "gaussian", delta = 1e-3, unit = rep_len(1:5, NEIGHBOURS))),
     gaussian_counted = list(method = "gaussian", spaces = "plane", formula = cbind(y, z = 2 * y) ~ x, forms = c("frame", "guessed", "lists"),
                             args = list(method = "gaussian", delta = 1e-3, weights = ~x, subset = ~ y > 0)),
     # a record more or less, of a private number; all plans follow from the released one

@@ -355,7 +355,8 @@ test_that("the object holds no record and no environment", {
     any(vapply(first, function(i) i + 7 <= length(bytes) && identical(bytes[i:(i + 7)], pattern), NA))
   }
   for (method in c("objective", "recentred", "statistics", "adassp", "output", "kng")) {
-    fit <- dp_lm(formula, data, if (method == "kng") 0.3 else 0.5, if (method %in% c("adassp", "newton", "gaussian")) 1e-5 else 0, list(x = c(0, 100), y = c(0, 100)),
+    fit <- dp_lm(formula, data, if (method == "kng") 0.3 else 0.5, if (method %in% c("adassp", "newton", "gaussian")) 1e-5 else 0,
+                 list(x = c(0, 100), y = c(0, 100)),
                  method = method)
     bytes <- serialize(list(fit, summary(fit)), NULL, ascii = FALSE, xdr = TRUE)
     expect_false(holds(bytes, secret) || holds(bytes, secret / 7))

@@ -104,7 +104,9 @@ test_that("what isn't paid for is seen: less noise, curvature left out, a Gaussi
   plain$rate <- inner("gaussian_mu")(core_of(rule), 1e-3) / (2 * rule$tau)
   plain$ridge <- 0.2
   r <- plain$tau
-  found <- vapply(c(0, 0.5, 0.9, 1.2), function(y) exact_delta(list(record(numeric(), y * r)), list(record(numeric(), 1e5)), plain, core_of(rule))[["delta"]], 0)
+  found <- vapply(c(0, 0.5, 0.9, 1.2), function(y) {
+    exact_delta(list(record(numeric(), y * r)), list(record(numeric(), 1e5)), plain, core_of(rule))[["delta"]]
+  }, 0)
   expect_gt(max(found), 5e-3)
   # without a record's shortened features the shift is longer by the root of 7/2
   wide <- tilted(10, 1, 1e-3, 1, 1)
