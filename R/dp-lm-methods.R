@@ -325,8 +325,8 @@ linear_newton <- list(
   },
   plan = function(ask) {
     rule <- linear_newton_rule(ask)
-    g <- public_guess(ask)
-    list(rule = rule, error = min(rule$error * g$sd^2, g$constant),
+    left <- newton_left(rule, ask)
+    list(rule = rule, error = min(rule$error * left$residuals + left$slopes, public_guess(ask)$constant),
          guarantee = list(epsilon = ask$epsilon, delta = ask$delta, mu = rule$mu, mu_slack = LATTICE_SLACK,
                           numerics = if (ask$trusted) "lattice"))
   },
