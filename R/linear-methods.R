@@ -15,8 +15,8 @@
 
 linear_methods <- function() {
   list(objective = linear_objective, recentred = linear_recentred, huber = linear_huber, statistics = linear_statistics,
-       adassp = linear_adassp, newton = linear_newton, output = linear_output,
-       kng = linear_kng, paper = linear_paper)
+       adassp = linear_adassp, newton = linear_newton, descent = linear_descent,
+       output = linear_output, kng = linear_kng, paper = linear_paper)
 }
 
 linear_in_chunks <- function(method) {

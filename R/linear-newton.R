@@ -4,11 +4,12 @@
 # Shares of mu^2: for the predictors' centres and spreads, for their second moments where those are worth it, for the
 # first steps; less, to the least part, where a step with `enough` would do; the others have the same share each
 NEWTON_SHARES <- list(spread = 0.05, moments = 0.1, first = c(0.05, 0.1, 0.12), least = 0.2, enough = 6000)
-# Of centres and spreads, where records are few: the share that moves centres by no more than some standard deviation of
-# predictors that fill a quarter of their range, `center` times (d/(mu n))^2, up to `most`, beyond which centres are left
-# to noise; and that which tells the mean spread, (`scale`/(mu n))^2 up to `of_scale`
+# Of centres and spreads, where records are few: the share with which noise moves centres by no more than the standard
+# deviation of predictors that fill a quarter of their range, `center` times (d/(mu n))^2, up to `most`, beyond which
+# centres can't be had; and that which tells the mean spread, (`scale`/(mu n))^2 up to `of_scale`
 NEWTON_SPREAD <- c(center = 80, most = 0.25, scale = 24, of_scale = 0.1)
 NEWTON_ROUNDS <- 8
+DESCENT_SPREAD <- sqrt(1 / 3) # of even predictors, where nothing is released of them
 # What the level, the mean of residuals cut further out, may get of mu^2, and where they are cut, in standard deviations
 NEWTON_LEVEL <- list(share = c(0, 0.02, 0.05, 0.1, 0.2, 0.3), cut = c(1, 1.5, 2, 3, 4, 6))
 # Of second moments, by how much noise moves a mean slope, over that of even predictors: they are released where it is
@@ -18,9 +19,11 @@ NEWTON_LEVEL <- list(share = c(0, 0.02, 0.05, 0.1, 0.2, 0.3), cut = c(1, 1.5, 2,
 NEWTON_FEW <- 16
 NEWTON_BLUR <- list(all = c(most = 2, aim = 0.15), squares = c(most = 0.5, aim = 0.1))
 NEWTON_REACH <- 6
-# what is said of a fit where noise hides them
-NEWTON_BLURRED <- paste("Noise hides how steeply some pulls fall: with rare levels or correlated predictors steps may",
-                        "end on the way and the error be far larger than is told. So there are no intervals")
+# what is said of a fit where noise hides them, or nothing is released of them
+NEWTON_BLURRED <- paste(c(newton = "Noise hides how steeply some pulls fall: with rare levels or correlated predictors",
+                          descent = "Nothing is released of the predictors: unless they are spread evenly"),
+                        "steps may end on the way and the error be far larger than is told. So there are no intervals")
+names(NEWTON_BLURRED) <- c("newton", "descent")
 # What "is there" and squares count beside numbers, so that no record moves a sum further for them; and what all
 # contributions are shortened by, which covers their rounding
 NEWTON_WEIGHTS <- c(there = 0.8, square = 1.5, safe = 1 - 1e-12)
@@ -121,12 +124,14 @@ newton_bias <- function(k) {
 
 # ---- the plan --------------------------------------------------------------------------------------------------------
 
-linear_newton_rule <- function(ask) {
-  key <- paste(c("newton", format(c(ask$n, ask$epsilon, ask$delta, ask$d, ask$q), digits = 17)), collapse = " ")
-  remember(key, function() make_newton_rule(ask))
+linear_newton_rule <- function(ask, descent = FALSE) {
+  numbers <- format(c(ask$n, ask$epsilon, ask$delta, ask$d, ask$q), digits = 17)
+  key <- paste(c("newton", descent, numbers), collapse = " ")
+  remember(key, function() make_newton_rule(ask, descent))
 }
 
-make_newton_rule <- function(ask) {
+# `descent`: nothing is released of the predictors, whose public scales stand for their spreads
+make_newton_rule <- function(ask, descent = FALSE) {
   if (!(ask$delta >= 1e-40)) abort_riemdp("argument", "the discrete Gaussian needs a `delta` of at least 1e-40.")
   mu <- gaussian_mu(ask$epsilon, ask$delta) * (1 - 1e-9)
   if (!(is.finite(mu) && mu > 0)) {
@@ -135,8 +140,7 @@ make_newton_rule <- function(ask) {
   d <- ask$d
   share <- lapply(NEWTON_SHARES, `*`, clamp(NEWTON_SHARES$enough * ((d + 1) / (mu * ask$n))^2, NEWTON_SHARES$least, 1))
   moment <- newton_moment(d, mu * ask$n, share$moments)
-  of <- c(spread = if (d > 0) newton_spread_share(d, mu * ask$n, share$spread) else 0,
-          moments = if (d > 0) moment$share else 0)
+  of <- c(spread = newton_spread_share(d, mu * ask$n, share$spread), moments = moment$share) * (d > 0 && !descent)
   levels <- lapply(NEWTON_LEVEL$share, newton_level, ask, mu, 1 - sum(of) - sum(share$first))
   level <- levels[[which.min(vapply(levels, function(l) l$error + l$noise, 0))]]
   rounds <- NEWTON_ROUNDS - length(share$first)
@@ -152,6 +156,7 @@ make_newton_rule <- function(ask) {
        moments = if (of[["moments"]] > 0) lattice("moments", of[["moments"]]),
        steps = lapply(step, function(part) lattice("step", part)),
        level = if (level$share > 0) lattice("level", level$share),
+       blurred = d > 0 && (of[["moments"]] == 0 || moment$diagonal),
        served = c(spread = of[["spread"]] > 0, moments = of[["moments"]] > 0, level = level$share > 0))
 }
 
@@ -225,7 +230,7 @@ newton_level <- function(share, ask, mu, rest) {
 # Centres, spreads and the number of records of which something is known, from the released sums of u and u^2
 newton_spread <- function(x, y, rule, ask) {
   d <- ask$d
-  if (d == 0) return(list(n = ask$n, center = numeric(), spread = numeric()))
+  if (is.null(rule$spread)) return(list(n = ask$n, center = numeric(d), spread = rep(DESCENT_SPREAD, d)))
   out <- noisy_newton_sum(x, y, list(name = "spread"), rule$spread)
   sums <- out$sum * sqrt(d)
   sd <- out$sd * sqrt(d)
@@ -338,8 +343,8 @@ release_newton <- function(x, y, rule, ask) {
 }
 
 # Coefficients with noise of this covariance, shortened as if slopes were normal with a variance that they tell
-# themselves, together with no more than a response's, and levels with one of their own, all where noise says more than a
-# quarter of that; and the variance that is left, with the slopes' own as large as it may still be
+# themselves, together with no more than a response's, and levels with one of their own, more where noise says more than
+# a quarter of that; and the variance that is left, with the slopes' own as large as it may still be
 newton_shortened <- function(b, cov) {
   level <- max(0, mean(b[, 1]^2) - cov[1, 1])
   b[, 1] <- b[, 1] * level / max(1e-300, level + cov[1, 1]) / (1 + max(0, cov[1, 1] - 0.25))

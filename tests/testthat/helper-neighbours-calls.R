@@ -140,7 +140,7 @@ sized_cases <- function() {
 
 lm_cases <- function() {
   plain <- lapply(setdiff(names(internal("linear_methods")()), "paper"), function(m) {
-    list(method = m, spaces = "plane", formula = y ~ x + g, args = list(method = m, delta = if (m %in% c("adassp", "newton")) 1e-3 else 0))
+    list(method = m, spaces = "plane", formula = y ~ x + g, args = list(method = m, delta = if (m %in% c("adassp", "newton", "descent")) 1e-3 else 0))
   })
   names(plain) <- vapply(plain, `[[`, "", "method")
   c(plain, list(

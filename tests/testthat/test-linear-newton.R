@@ -170,8 +170,8 @@ test_that("what normal residuals say: slopes, squares and scales", {
   expect_identical(riemdp:::cut_features(0)[c("slope", "lever")], list(slope = 1, lever = 1))
 })
 
-fitted_excess <- function(n, d, r_squared, runs, epsilon = 1, draw = function(m) stats::runif(m, -1, 1), seed = 1, ...) {
-  ask <- riemdp:::linear_ask(n, d, 1, epsilon, 1e-6, "newton", r_squared, "auto", "trusted")
+fitted_excess <- function(n, d, r_squared, runs, epsilon = 1, draw = function(m) stats::runif(m, -1, 1), seed = 1, method = "newton") {
+  ask <- riemdp:::linear_ask(n, d, 1, epsilon, 1e-6, method, r_squared, "auto", "trusted")
   plan <- riemdp:::plan_linear(ask)
   set.seed(seed)
   excess <- with_simulation(seed, replicate(runs, {
@@ -194,7 +194,7 @@ test_that("the error is the one that is expected, and far below that of noisy st
     expect_lt(got[["excess"]] / got[["expected"]], 1.6)
     plan <- dp_lm_plan(case[[1]], case[[2]], epsilon = 1, delta = 1e-6, r_squared = case[[3]])
     expect_lt(got[["excess"]], plan$expected_error[plan$method == "adassp"] / 2)
-    others <- min(plan$expected_error[plan$method != "newton"], na.rm = TRUE)
+    others <- min(plan$expected_error[!plan$method %in% c("newton", "descent")], na.rm = TRUE)
     expect_identical(plan$chosen[plan$method == "newton"], plan$expected_error[plan$method == "newton"] < 0.7 * others)
   }
   # predictors that fill a quarter of their range
@@ -234,6 +234,42 @@ test_that("few records: shares of mu^2 for centres and spreads, which noise does
   # a range filled by a quarter, off its middle
   off <- fitted_excess(1000, 10, 0.98, runs, epsilon = 0.9, draw = function(m) stats::rexp(m, 4) - 0.5)
   expect_lt(off[["excess"]], 0.08)
+})
+
+test_that("descent: the same steps and prices with nothing released of the predictors, for even ones", {
+  set.seed(22)
+  for (case in list(list(n = 300, d = 5, q = 2), list(n = 5000, d = 1, q = 1))) {
+    ask <- do.call(riemdp:::linear_ask, c(case, list(1, 1e-6, "descent", 0.3, "auto", "trusted")))
+    plan <- riemdp:::plan_linear(ask)
+    expect_identical(plan$rule$served[c("spread", "moments")], c(spread = FALSE, moments = FALSE))
+    r <- some_records(case$n, case$d, case$q)
+    paid <- vapply(draws_of(with_simulation(1, riemdp:::release_newton(r$x, r$y, plan$rule, ask)))$draws, function(d) d$price$mu, 0)
+    expect_lte(sum(paid^2), riemdp:::gaussian_mu(1, 1e-6)^2)
+    expect_gt(sum(paid^2), 0.999 * riemdp:::gaussian_mu(1, 1e-6)^2)
+    expect_length(paid, 8 + plan$rule$served[["level"]])
+  }
+  runs <- if (quick()) 40 else 100
+  got <- vapply(c(descent = "descent", newton = "newton"), function(m) fitted_excess(1000, 5, 0.9, runs, method = m), c(0, 0))
+  expect_lt(got["excess", "descent"], 0.95 * got["excess", "newton"])
+  expect_gt(got["excess", "descent"] / got["expected", "descent"], 0.6)
+  expect_lt(got["excess", "descent"] / got["expected", "descent"], 1.5)
+  # and not for others, so it is never chosen, and no interval is told
+  quarter <- function(m) stats::rnorm(m, sd = 0.25)
+  got <- vapply(c("descent", "newton"), function(m) fitted_excess(1000, 5, 0.5, 20, draw = quarter, method = m)[["excess"]], 0)
+  expect_gt(got[["descent"]], got[["newton"]])
+  plan <- dp_lm_plan(1000, 5, epsilon = 1, delta = 1e-6, guess = "trusted")
+  expect_lt(plan$expected_error[plan$method == "descent"], plan$expected_error[plan$method == "newton"])
+  expect_identical(plan$method[plan$chosen], "newton")
+  expect_match(plan$population[plan$method == "descent"], "Nothing is released of the predictors")
+  expect_match(dp_lm_plan(150, 5, epsilon = 1, delta = 1e-6)$population[plan$method == "newton"], "Noise hides")
+  frame <- data.frame(a = stats::runif(500, -1, 1), y = stats::rnorm(500))
+  fit <- with_simulation(3, dp_lm(y ~ a, frame, 1, 1e-6, list(a = c(-1, 1), y = c(center = 0, scale = 1)), method = "descent", guess = "trusted"))
+  expect_true(all(is.na(confint(fit))))
+  expect_identical(guarantee(fit)$numerics, "lattice")
+  expect_output(print(explain(fit)), "8 steps of gradient descent")
+  expect_output(print(fit), "Nothing is released of the predictors")
+  expect_error(dp_lm(y ~ a, frame, 1, bounds = list(a = c(-1, 1), y = c(center = 0, scale = 1)), method = "descent"), "needs `delta`",
+               class = "riemdp_error_unsupported")
 })
 
 test_that("coefficients are shortened by what they and their noise are", {
