@@ -1,5 +1,5 @@
-# Excess mean squared error of dp_lm(method = "newton"), and of "descent" (`own_descent`), over least squares without noise, beside peers that need delta > 0 and are tuned in
-# hindsight: each has the constants that do best in the cell. Writes regression-peers.csv beside this file, a row as soon as it is there, and
+# Excess mean squared error of dp_lm(method = "newton"), and of "descent" (`own_descent`), over least squares without noise, beside peers
+# that need delta > 0 and are tuned in hindsight: each has the constants that do best in the cell. Writes regression-peers.csv beside this file, a row as soon as it is there, and
 # goes on where it was stopped: Rscript bench/regression-peers.R [draws a cell] [draws of peers].
 # The first ten cells are those where the package did badly before; thirty are drawn at random. Peers, each for the same delta = 1e-6:
 #   adassp   Wang (2018), doi:10.48550/arXiv.1803.02596: noisy X'X, X'y and least eigenvalue; tuned: clip of y, share of the ridge
