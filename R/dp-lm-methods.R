@@ -316,6 +316,7 @@ linear_adassp <- list(
 
 linear_steps <- function(name, auto, step) list(
   auto = auto,
+  checked = TRUE,
   worth = 0.7, # "auto" takes it where its error, told for even predictors, is at most this part of all others'
   unsupported = function(ask) {
     if (ask$delta == 0) return(sprintf("method = \"%s\" needs `delta` > 0.", name))

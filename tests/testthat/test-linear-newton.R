@@ -268,6 +268,12 @@ test_that("descent: the same steps and prices with nothing released of the predi
   expect_identical(guarantee(fit)$numerics, "lattice")
   expect_output(print(explain(fit)), "8 steps of gradient descent")
   expect_output(print(fit), "Nothing is released of the predictors")
+  # a guess that is ten scales off is found
+  frame <- data.frame(a = stats::runif(2000, -1, 1))
+  frame$y <- 10 + frame$a + stats::rnorm(2000)
+  fit <- with_simulation(3, dp_lm(y ~ a, frame, 1, 1e-6, list(a = c(-1, 1), y = c(center = 0, scale = 1)), method = "descent"))
+  expect_lt(abs(fit$details$guess$center - 10), 1.5)
+  expect_lt(max(abs(coef(fit) - c(10, 1))), 0.3)
   expect_error(dp_lm(y ~ a, frame, 1, bounds = list(a = c(-1, 1), y = c(center = 0, scale = 1)), method = "descent"), "needs `delta`",
                class = "riemdp_error_unsupported")
 })
