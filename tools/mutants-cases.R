@@ -982,7 +982,7 @@ mutant("uniform-biased", "src/mechanism/sampler_discrete.c", "        x &= mask;
 # ---- the check of a linear fit's guess -----------------------------------------------------------------------------------------------------------
 
 mutant("guess-check-unpaid", "R/linear-guess.R", "- ask$q * prices$check -", "-", "the check of the guess is paid for", "linear-guess")
-mutant("guess-trusted-checked", "R/linear-guess.R", "!m$auto || ask$trusted || few", "!m$auto || few", "a trusted guess is not checked", "^dp-lm$")
+mutant("guess-trusted-checked", "R/linear-guess.R", "!(m$auto || isTRUE(m$checked)) || ask$trusted || few", "!(m$auto || isTRUE(m$checked)) || few", "a trusted guess is not checked", "^dp-lm$")
 mutant("guess-check-once", "R/linear-guess.R", "- ask$q * prices$check -", "- prices$check -", "each response's check is paid for", "linear-guess")
 mutant("guess-search-unpaid", "R/linear-guess.R", " - searched * prices$search)", ")", "the search is paid for", "linear-guess")
 mutant("guess-search-once", "R/linear-guess.R", " - searched * prices$search)", " - (searched > 0) * prices$search)", "each response's search is paid for", "linear-guess")
