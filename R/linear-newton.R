@@ -156,7 +156,6 @@ make_newton_rule <- function(ask, descent = FALSE) {
        moments = if (of[["moments"]] > 0) lattice("moments", of[["moments"]]),
        steps = lapply(step, function(part) lattice("step", part)),
        level = if (level$share > 0) lattice("level", level$share),
-       blurred = d > 0 && (of[["moments"]] == 0 || moment$diagonal),
        served = c(spread = of[["spread"]] > 0, moments = of[["moments"]] > 0, level = level$share > 0))
 }
 

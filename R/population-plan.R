@@ -82,7 +82,7 @@ population_columns <- function(why, epsilon) {
 }
 
 line_population <- function(ask, plan) {
-  why <- lawless_why(plan$method, "interval") %||% if (isTRUE(plan$rule$blurred)) NEWTON_BLURRED[[plan$method]]
+  why <- lawless_why(plan$method, "interval")
   if (!is.null(why) || !plan$method %in% RELEASES_PRODUCTS) {
     return(population_columns(why, if (is.null(why)) least_residual_epsilon(ask$n, ask$q, ask$d)))
   }

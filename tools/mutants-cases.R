@@ -499,7 +499,6 @@ mutant("newton-at-once", "R/linear-newton.R", "share / (1 - ask$r_squared + left
 mutant("descent-spends", "R/linear-newton.R", "* (d > 0 && !descent)", "* (d > 0)", "gradient descent releases nothing of the predictors", "^linear-newton$")
 mutant("descent-auto", "R/dp-lm-methods.R", 'linear_steps("descent", FALSE', 'linear_steps("descent", TRUE', "what is told for even predictors isn't chosen unasked", "^linear-newton$")
 mutant("descent-unchecked", "R/dp-lm-methods.R", "checked = TRUE", "checked = FALSE", "descent checks the guess of responses", "^linear-newton$")
-mutant("descent-interval", "R/linear-newton.R", "blurred = d > 0 && (of", "blurred = d > 1e9 && (of", "a plan says where no interval will be", "^linear-newton$")
 mutant("newton-slack", "R/dp-lm.R", 'plan$guarantee[c("mu", "mu_slack")] <- NULL', 'plan$guarantee["mu"] <- NULL', "a checked guess makes no Gaussian promise", "^linear-newton$")
 mutant("newton-interval", "R/lm-population.R", "own * n / details$inflation", "4 * own * n / details$inflation", "intervals count what sampling adds", "^linear-newton$")
 mutant("half-statistics", "R/linear-statistics.R", "list(u = rep(2, d)", "list(u = rep(1, d)",
