@@ -314,19 +314,20 @@ linear_adassp <- list(
   }
 )
 
-linear_newton <- list(
-  auto = TRUE,
+linear_steps <- function(name, auto, step) list(
+  auto = auto,
+  checked = TRUE,
   worth = 0.7, # "auto" takes it where its error, told for even predictors, is at most this part of all others'
   unsupported = function(ask) {
-    if (ask$delta == 0) return("method = \"newton\" needs `delta` > 0.")
-    if (!newton_serves(linear_newton_rule(ask))) {
+    if (ask$delta == 0) return(sprintf("method = \"%s\" needs `delta` > 0.", name))
+    if (!newton_serves(linear_newton_rule(ask, name == "descent"))) {
       "its noise would be too large beside a lattice's steps: epsilon is too small for so many coefficients."
     }
   },
   plan = function(ask) {
-    rule <- linear_newton_rule(ask)
-    g <- public_guess(ask)
-    list(rule = rule, error = min(rule$error * g$sd^2, g$constant),
+    rule <- linear_newton_rule(ask, name == "descent")
+    left <- newton_left(rule, ask)
+    list(rule = rule, error = min(rule$error * left$residuals + left$slopes, public_guess(ask)$constant),
          guarantee = list(epsilon = ask$epsilon, delta = ask$delta, mu = rule$mu, mu_slack = LATTICE_SLACK,
                           numerics = if (ask$trusted) "lattice"))
   },
@@ -334,17 +335,19 @@ linear_newton <- list(
   words = function(r) {
     details <- r$details
     turned <- if (details$turned) ", in features that released second moments turn" else ""
-    c(sprintf(paste("%d steps of Newton's method with normal noise on a lattice (together %.4g-GDP)%s. A record's pull",
+    c(sprintf(paste("%d steps of %s with normal noise on a lattice (together %.4g-GDP)%s. A record's pull",
                     "is cut in the residual and in the features; %d of the steps, those with the smallest residuals,",
                     "are averaged by their noise, whose standard deviation is %.3g in features of variance 1."),
-              NEWTON_ROUNDS, details$rule$mu, turned, details$steps, details$noise[length(details$noise)]),
+              NEWTON_ROUNDS, step, details$rule$mu, turned, details$steps, details$noise[length(details$noise)]),
       if (!is.null(details$rule$level)) {
         sprintf("The level follows at last: the mean of residuals cut at %.3g standard deviations.", details$rule$cut)
       },
-      if (details$blurred) paste0(NEWTON_BLURRED, "."),
+      if (details$blurred) paste0(NEWTON_BLURRED[[name]], "."),
       "Section 10 of proofs/linear-regression.md.")
   }
 )
+linear_newton <- linear_steps("newton", TRUE, "Newton's method")
+linear_descent <- linear_steps("descent", FALSE, "gradient descent") # who asks for it knows that predictors are even
 
 # ---- objective perturbation with normal noise ------------------------------------------------------------------------
 

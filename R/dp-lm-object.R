@@ -15,7 +15,7 @@
 #' guesses are taken as they are (few records, see "Wrong guesses" in [dp_lm()]) they believe them.
 #' * `type = "nominal"`: normal intervals. For `"statistics"`, `"adassp"` and `"output"` the noise's law is public and
 #'   only linearised; for objective perturbation it passes through the records' curvature, for which the public model
-#'   stands in, and for `"newton"` the residuals' released scale with normal errors.
+#'   stands in, and for `"newton"` and `"descent"` the residuals' released scale with normal errors.
 #' * `type = "bound"`: for `"objective"`, `"huber"` and `"gaussian"`: the released coefficients differ from those of the
 #'   same loss and ridge without noise by no more than the noise's length in the ridge's metric, whatever the records
 #'   are (proof: the ridge bounds the curvature from below), and what covers the solver's error. Wide, and certain. The
@@ -280,7 +280,7 @@ scaled_covariance <- function(object) {
   }
   unknown <- isTRUE(details$blurred) || isTRUE(details$rule$weighted) || correlated_model(object)
   if (unknown) return(rep(list(matrix(NA_real_, d + 1, d + 1)), q))
-  if (object$method == "newton") return(rep(list(tcrossprod(details$back %*% details$noise)), q))
+  if (object$method %in% names(NEWTON_BLURRED)) return(rep(list(tcrossprod(details$back %*% details$noise)), q))
   rule <- details$rule
   if (is.null(rule)) return(rep(list(matrix(NA_real_, d + 1, d + 1)), q))
   if (object$method == "output") {
@@ -494,7 +494,7 @@ format.riemdp_lm <- function(x, ...) {
                       x$constant_error) else
                 " squared public standard deviations per response"),
     model_error_lines("lm"),
-    if (isTRUE(x$details$blurred)) paste0("  ", NEWTON_BLURRED),
+    if (isTRUE(x$details$blurred)) paste0("  ", NEWTON_BLURRED[[x$method]]),
     if (any(x$details$guess$searched)) sprintf(paste("  the guess of %s was off, and the fit is in units of what was",
                                                      "released: %s"),
                                                quoted_names(x$details$guess$response[x$details$guess$searched]),
@@ -533,7 +533,8 @@ explain.riemdp_lm <- function(x, ...) {
            if (x$guarantee$numerics != "lattice") "; the rounding of doubles (the proof is about real numbers)", "."),
     if (g$label == "none") paste0("No guarantee, because: ", g$reason, "."),
     switch(x$method,
-      newton = "Source: Avella-Medina, Bradshaw and Loh (2023), doi:10.48550/arXiv.2103.11003.",
+      newton = ,
+      descent = "Source: Avella-Medina, Bradshaw and Loh (2023), doi:10.48550/arXiv.2103.11003.",
       adassp = "Source: Wang (2018), doi:10.48550/arXiv.1803.02596.",
       statistics = "Source: Awan and Slavkovic (2021), doi:10.1080/01621459.2020.1773831.",
       paper = "Source: Kulkarni and Soto (2025), doi:10.48550/arXiv.2504.11304.",

@@ -29,7 +29,7 @@ GUESS_NONE <- c(share = 0.25, weight = 13.2)
 guess_prices <- function(ask, m) {
   total <- ask$n * ask$epsilon
   few <- ask$n < GUESS_USEFUL[["records"]] || total < GUESS_USEFUL[["epsilon"]] * ask$q
-  if (!m$auto || ask$trusted || few) {
+  if (!(m$auto || isTRUE(m$checked)) || ask$trusted || few) {
     return(NULL)
   }
   price <- function(of) max(of[["least"]] / ask$n, of[["share"]] * ask$epsilon / ask$q)

@@ -1,5 +1,6 @@
 # The methods of dp_lm(), and how a fit is released. A method is a list:
 #   auto         TRUE where method = "auto" may choose it: proven
+#   checked      TRUE where the guess is checked for it though "auto" may not
 #   whole        TRUE where all records are looked at together, so that they can't be in chunks
 #   unsupported  function(ask): NULL, or one sentence on why it can't be served here
 #   plan         function(ask): everything that is decided before records are touched. `error`, the expected excess of
@@ -15,8 +16,8 @@
 
 linear_methods <- function() {
   list(objective = linear_objective, recentred = linear_recentred, huber = linear_huber, statistics = linear_statistics,
-       adassp = linear_adassp, newton = linear_newton, gaussian = linear_gaussian, output = linear_output,
-       kng = linear_kng, paper = linear_paper)
+       adassp = linear_adassp, newton = linear_newton, descent = linear_descent, gaussian = linear_gaussian,
+       output = linear_output, kng = linear_kng, paper = linear_paper)
 }
 
 linear_in_chunks <- function(method) {

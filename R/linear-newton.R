@@ -4,17 +4,26 @@
 # Shares of mu^2: for the predictors' centres and spreads, for their second moments where those are worth it, for the
 # first steps; less, to the least part, where a step with `enough` would do; the others have the same share each
 NEWTON_SHARES <- list(spread = 0.05, moments = 0.1, first = c(0.05, 0.1, 0.12), least = 0.2, enough = 6000)
+# Of centres and spreads, where records are few: the share with which noise moves centres by no more than the standard
+# deviation of predictors that fill a quarter of their range, `center` times (d/(mu n))^2, up to `most`, beyond which
+# centres can't be had; and that which tells the mean spread, (`scale`/(mu n))^2 up to `of_scale`
+NEWTON_SPREAD <- c(center = 80, most = 0.25, scale = 24, of_scale = 0.1)
 NEWTON_ROUNDS <- 8
+DESCENT_SPREAD <- sqrt(1 / 3) # of even predictors, where nothing is released of them
 # What the level, the mean of residuals cut further out, may get of mu^2, and where they are cut, in standard deviations
 NEWTON_LEVEL <- list(share = c(0, 0.02, 0.05, 0.1, 0.2, 0.3), cut = c(1, 1.5, 2, 3, 4, 6))
 # Of second moments, by how much noise moves a mean slope, over that of even predictors: they are released where it is
 # at most `most`, as squares alone where products would be blurred; `aim` is what the share and the reach ask for. Reach
-# is where squares of features are cut, over where features are.
+# is where squares of features are cut, over where features are. With mu n below `NEWTON_FEW` for each coefficient a
+# step with all of mu tells more.
+NEWTON_FEW <- 16
 NEWTON_BLUR <- list(all = c(most = 2, aim = 0.15), squares = c(most = 0.5, aim = 0.1))
 NEWTON_REACH <- 6
-# what is said of a fit where noise hides them
-NEWTON_BLURRED <- paste("Noise hides how steeply some pulls fall: with rare levels or correlated predictors steps may",
-                        "end on the way and the error be far larger than is told. So there are no intervals")
+# what is said of a fit where noise hides them, or nothing is released of them
+NEWTON_BLURRED <- paste(c(newton = "Noise hides how steeply some pulls fall: with rare levels or correlated predictors",
+                          descent = "Nothing is released of the predictors: unless they are spread evenly"),
+                        "steps may end on the way and the error be far larger than is told. So there are no intervals")
+names(NEWTON_BLURRED) <- c("newton", "descent")
 # What "is there" and squares count beside numbers, so that no record moves a sum further for them; and what all
 # contributions are shortened by, which covers their rounding
 NEWTON_WEIGHTS <- c(there = 0.8, square = 1.5, safe = 1 - 1e-12)
@@ -115,12 +124,14 @@ newton_bias <- function(k) {
 
 # ---- the plan --------------------------------------------------------------------------------------------------------
 
-linear_newton_rule <- function(ask) {
-  key <- paste(c("newton", format(c(ask$n, ask$epsilon, ask$delta, ask$d, ask$q), digits = 17)), collapse = " ")
-  remember(key, function() make_newton_rule(ask))
+linear_newton_rule <- function(ask, descent = FALSE) {
+  numbers <- format(c(ask$n, ask$epsilon, ask$delta, ask$d, ask$q), digits = 17)
+  key <- paste(c("newton", descent, numbers), collapse = " ")
+  remember(key, function() make_newton_rule(ask, descent))
 }
 
-make_newton_rule <- function(ask) {
+# `descent`: nothing is released of the predictors, whose public scales stand for their spreads
+make_newton_rule <- function(ask, descent = FALSE) {
   if (!(ask$delta >= 1e-40)) abort_riemdp("argument", "the discrete Gaussian needs a `delta` of at least 1e-40.")
   mu <- gaussian_mu(ask$epsilon, ask$delta) * (1 - 1e-9)
   if (!(is.finite(mu) && mu > 0)) {
@@ -129,9 +140,9 @@ make_newton_rule <- function(ask) {
   d <- ask$d
   share <- lapply(NEWTON_SHARES, `*`, clamp(NEWTON_SHARES$enough * ((d + 1) / (mu * ask$n))^2, NEWTON_SHARES$least, 1))
   moment <- newton_moment(d, mu * ask$n, share$moments)
-  of <- c(spread = if (d > 0) share$spread else 0, moments = if (d > 0) moment$share else 0)
+  of <- c(spread = newton_spread_share(d, mu * ask$n, share$spread), moments = moment$share) * (d > 0 && !descent)
   levels <- lapply(NEWTON_LEVEL$share, newton_level, ask, mu, 1 - sum(of) - sum(share$first))
-  level <- levels[[which.min(vapply(levels, `[[`, 0, "error"))]]
+  level <- levels[[which.min(vapply(levels, function(l) l$error + l$noise, 0))]]
   rounds <- NEWTON_ROUNDS - length(share$first)
   step <- c(share$first, rep(level$later / rounds, rounds))
   first <- vapply(mu * sqrt(share$first), function(own) newton_cut(ask, own, own), 0)
@@ -140,7 +151,7 @@ make_newton_rule <- function(ask) {
             step = (d + 1) * ask$q + 1, level = ask$q)
   lattice <- function(name, part) newton_lattice(newton_moves[[name]], size[[name]], mu * sqrt(part), ask$n)
   list(mu = mu, moment = moment[c("length", "reach", "diagonal")], cuts = c(first, rep(level$of_step, rounds)),
-       cut = level$cut, error = level$error,
+       cut = level$cut, error = level$error, noise = level$noise * level$later, shares = step,
        spread = if (of[["spread"]] > 0) lattice("spread", of[["spread"]]),
        moments = if (of[["moments"]] > 0) lattice("moments", of[["moments"]]),
        steps = lapply(step, function(part) lattice("step", part)),
@@ -148,11 +159,31 @@ make_newton_rule <- function(ask) {
        served = c(spread = of[["spread"]] > 0, moments = of[["moments"]] > 0, level = level$share > 0))
 }
 
+newton_spread_share <- function(d, count, usual) {
+  center <- NEWTON_SPREAD[["center"]] * (d / count)^2
+  most <- NEWTON_SPREAD[["most"]]
+  max(usual, min(NEWTON_SPREAD[["of_scale"]], (NEWTON_SPREAD[["scale"]] / count)^2),
+      if (center > most) most^2 / center else center)
+}
+
+# What is left of slopes that explain r_squared, with errors that have the rest of the responses' variance, and the
+# variance of the last residuals. A step's noise grows with the residuals that the one before left, as its cut does; all
+# steps count by what they tell.
+newton_left <- function(rule, ask) {
+  left <- rep(ask$r_squared, 2)
+  known <- 0
+  for (share in if (ask$d > 0) rule$shares) {
+    known <- known + share / (1 - ask$r_squared + left[1])
+    left <- c(left[2], shortened_error(ask$r_squared, rule$noise / known, ask$d * ask$q))
+  }
+  list(slopes = left[2], residuals = 1 - ask$r_squared + left[2])
+}
+
 # Of second moments: the share of mu^2, where features are cut, and whether they are squares alone; a share of 0 where
 # these would be blurred too. `count`: mu times the number of records.
 newton_moment <- function(d, count, least) {
   p <- d + 1
-  for (diagonal in c(FALSE, TRUE)) {
+  for (diagonal in if (count >= NEWTON_FEW * p) c(FALSE, TRUE)) {
     limits <- NEWTON_BLUR[[if (diagonal) "squares" else "all"]]
     # noise of an entry, and of an eigenvalue, with all of mu and features cut at the root of p
     entry <- sqrt(2) * p / count
@@ -190,7 +221,7 @@ newton_level <- function(share, ask, mu, rest) {
     own <- (min(each) + min(each, noise + excess)) / 2
     at <- NEWTON_LEVEL$cut[which.min(each)] * sqrt(ask$q)
   }
-  list(share = share, later = later, of_step = k, cut = at, error = own + ask$d * (noise + excess))
+  list(share = share, later = later, of_step = k, cut = at, error = own + ask$d * excess, noise = ask$d * noise)
 }
 
 # ---- the release -----------------------------------------------------------------------------------------------------
@@ -198,7 +229,7 @@ newton_level <- function(share, ask, mu, rest) {
 # Centres, spreads and the number of records of which something is known, from the released sums of u and u^2
 newton_spread <- function(x, y, rule, ask) {
   d <- ask$d
-  if (d == 0) return(list(n = ask$n, center = numeric(), spread = numeric()))
+  if (is.null(rule$spread)) return(list(n = ask$n, center = numeric(d), spread = rep(DESCENT_SPREAD, d)))
   out <- noisy_newton_sum(x, y, list(name = "spread"), rule$spread)
   sums <- out$sum * sqrt(d)
   sd <- out$sd * sqrt(d)
@@ -206,9 +237,10 @@ newton_spread <- function(x, y, rule, ask) {
   n <- if (count < ask$n - 4 * sd / NEWTON_WEIGHTS[["there"]]) max(count, ask$n / 50) else ask$n
   noise <- sd / n
   center <- clamp(sums[1 + seq_len(d)] / n, -1, 1)
-  center <- center * max(0, 1 - d * noise^2 / sum(center^2))
-  # where correlations stay unknown, spreads below that of the centres' own error would make steps too long
-  least <- if (is.null(rule$moments) || rule$moment$diagonal) d * noise^2 else 0
+  kept <- max(0, 1 - d * noise^2 / sum(center^2))
+  center <- center * kept
+  # where correlations stay unknown, spreads below that of the error that noise leaves would make steps too long
+  least <- if (is.null(rule$moments) || rule$moment$diagonal) kept * d * noise^2 else 0
   noise <- noise / NEWTON_WEIGHTS[["square"]]
   v <- sums[1 + d + seq_len(d)] / NEWTON_WEIGHTS[["square"]] / n - center^2
   # moved to their mean as far as noise alone would spread them
@@ -301,19 +333,22 @@ release_newton <- function(x, y, rule, ask) {
     cut <- rule$cut
   }
   bias <- newton_bias(cut / sqrt(ask$q)) * now$scale
-  b <- newton_shortened(b, tcrossprod(noise))
+  short <- newton_shortened(b, tcrossprod(noise))
+  b <- short$b
   excess <- (inflation - 1) * now$scale^2 / ask$n * (ask$d + is.null(rule$level))
-  list(b = b %*% t(back), error = min(1, sum(noise^2) + bias^2 + excess),
+  list(b = b %*% t(back), error = min(1, short$error + bias^2 + excess),
        details = list(back = back, noise = noise, held = (raw - b) %*% t(back), inflation = inflation,
                       scale = now$scale, steps = now$steps, turned = !is.null(stage$turn), blurred = known$blurred))
 }
 
 # Coefficients with noise of this covariance, shortened as if slopes were normal with a variance that they tell
-# themselves, together with no more than a response's. All are where noise says more than a quarter of that.
+# themselves, together with no more than a response's, and levels with one of their own, more where noise says more than
+# a quarter of that; and the variance that is left, with the slopes' own as large as it may still be
 newton_shortened <- function(b, cov) {
-  b[, 1] <- b[, 1] / (1 + max(0, cov[1, 1] - 0.25))
+  level <- max(0, mean(b[, 1]^2) - cov[1, 1])
+  b[, 1] <- b[, 1] * level / max(1e-300, level + cov[1, 1]) / (1 + max(0, cov[1, 1] - 0.25))
   slopes <- ncol(b) - 1
-  if (slopes == 0) return(b)
+  if (slopes == 0) return(list(b = b, error = cov[1, 1]))
   e <- eigen(cov[-1, -1, drop = FALSE], symmetric = TRUE)
   noise <- pmax(e$values, 1e-300)
   square <- colMeans((b[, -1, drop = FALSE] %*% e$vectors)^2)
@@ -323,7 +358,13 @@ newton_shortened <- function(b, cov) {
   }
   own <- exp(stats::optimize(unlikely, c(-25, 0) - log(slopes))$minimum)
   b[, -1] <- b[, -1, drop = FALSE] %*% e$vectors %*% (t(e$vectors) * (own / (own + noise)))
-  b
+  list(b = b, error = cov[1, 1] + sum(shortened_error(own, noise, length(square) * nrow(b))))
+}
+
+# of numbers with noise of such variances, shortened by a variance of theirs that `count` of them tell
+shortened_error <- function(own, noise, count) {
+  most <- own + sqrt(2 / count) * noise
+  noise * most / pmax(most + noise, 1e-300)
 }
 
 # the mean of what is left, of residuals cut further out: skewed errors have their mean near 0 then
@@ -342,7 +383,7 @@ newton_level_step <- function(x, y, rule, ask, stage, now) {
 newton_seen <- function(out, stage, ask) {
   last <- length(out$sum)
   noise <- out$sd / NEWTON_WEIGHTS[["square"]] / stage$n
-  square <- out$sum[last] / NEWTON_WEIGHTS[["square"]] / stage$n
+  square <- clamp(out$sum[last] / NEWTON_WEIGHTS[["square"]] / stage$n, 0.02, 0.999)
   scale <- function(square) log(cut_scale(clamp(square, 0.02, 0.999), stage$tau, ask$q))
   ends <- c(scale(square - 2 * noise), if (square + 2 * noise < 0.999) scale(square + 2 * noise) else Inf)
   list(b = stage$b, tau = stage$tau, pull = matrix(out$sum[-last], ask$q) * stage$length * stage$tau / stage$n,
@@ -358,7 +399,8 @@ newton_next <- function(now, features, ask, last) {
   error <- of("error")
   t <- length(scale)
   good <- of("low") <= min(of("high")) + 0.1
-  common <- exp(sum((scale / error^2)[good]) / sum(1 / error[good]^2))
+  common <- sum((scale / error^2)[good]) / sum(1 / error[good]^2)
+  common <- min(exp(common), newton_most(common, sum(1 / error[good]^2)^-0.5))
   cut <- lapply(seq_along(scale), function(t) {
     cut_normal(of("tau")[t] / if (good[t]) common else exp(scale[t]), ask$q)
   })
@@ -380,7 +422,7 @@ newton_next <- function(now, features, ask, last) {
   stride <- min(stride, 1.2 * common / real) # predictions don't vary more than what is left
   b <- mean_of(lapply(now$seen, `[[`, "b")) + stride * step
   moved <- max(0, sum((b - now$b)^2) - spread * noise) / ask$q
-  if (!last) b <- newton_shortened(b, noise * features$inverse %*% features$inverse)
+  if (!last) b <- newton_shortened(b, noise * features$inverse %*% features$inverse)$b
   least <- max(spread / ask$q * noise * 0.7, 0.25 * exp(2 * scale[t]), if (moved < 0.2 * common^2) 0.8 * common^2)
   list(b = b, sd = sqrt(min(max(exp(2 * scale[t]) - moved, least), newton_most(scale[t], error[t]))), seen = now$seen,
        stride = stride, gap = gap, noise = sqrt(noise), steps = length(used), scale = common,

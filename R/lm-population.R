@@ -115,7 +115,7 @@ line_draws <- function(object, residual, nsim, parts = c("privacy", "sampling"))
   if (isTRUE(object$details$blurred)) abort_lost()
   if (any(residual$squares$sum > CUT_MOST * n * residual$bound^2)) abort_cut()
   sums <- !is.null(object$details$moments)
-  steps <- object$method == "newton"
+  steps <- object$method %in% names(NEWTON_BLURRED)
   eq <- if (steps) list(unit = 1) else if (!sums) line_equation(object)
   with_simulation(1, {
     sizes <- drawn_sizes(object, nsim, d + 2)

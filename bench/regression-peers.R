@@ -1,5 +1,5 @@
-# Excess mean squared error of dp_lm(method = "newton") over least squares without noise, beside peers that need delta > 0 and are tuned in
-# hindsight: each has the constants that do best in the cell. Writes regression-peers.csv beside this file, a row as soon as it is there, and
+# Excess mean squared error of dp_lm(method = "newton"), and of "descent" (`own_descent`), over least squares without noise, beside peers
+# that need delta > 0 and are tuned in hindsight: each has the constants that do best in the cell. Writes regression-peers.csv beside this file, a row as soon as it is there, and
 # goes on where it was stopped: Rscript bench/regression-peers.R [draws a cell] [draws of peers].
 # The first ten cells are those where the package did badly before; thirty are drawn at random. Peers, each for the same delta = 1e-6:
 #   adassp   Wang (2018), doi:10.48550/arXiv.1803.02596: noisy X'X, X'y and least eigenvalue; tuned: clip of y, share of the ridge
@@ -107,11 +107,11 @@ best_of <- function(peer, cell, mu, data) {
   best <- at[which.min(errors), , drop = FALSE]
   mean(vapply(data, function(r) excess(r, peer$fit(r, cell, mu, best)), 0))
 }
-own <- function(r, cell) {
+own <- function(r, cell, method = "newton") {
   names <- paste0("x", seq_len(cell$d))
   frame <- stats::setNames(data.frame(r$x[, -1, drop = FALSE], r$y), c(names, "y"))
   bounds <- c(stats::setNames(rep(list(c(-1, 1)), cell$d), names), list(y = c(center = 0, scale = 1)))
-  fit <- dp_lm(stats::reformulate(names, "y"), frame, cell$epsilon, DELTA, bounds, method = "newton", guess = "trusted")
+  fit <- dp_lm(stats::reformulate(names, "y"), frame, cell$epsilon, DELTA, bounds, method = method, guess = "trusted")
   c(excess = excess(r, coef(fit)), expected = fit$expected_error)
 }
 file <- file.path(dirname(script), "regression-peers.csv")
@@ -123,9 +123,10 @@ for (i in order(cells$n * cells$d)) {
   mu <- getFromNamespace("gaussian_mu", "riemdp")(cell$epsilon, DELTA)
   got <- with_simulation(i, {
     mine <- vapply(seq_len(draws), function(j) own(records(cell), cell), c(0, 0))
+    steps <- vapply(seq_len(draws), function(j) own(records(cell), cell, "descent")[["excess"]], 0)
     data <- lapply(seq_len(of_peers), function(j) records(cell))
     best <- vapply(peers, best_of, 0, cell, mu, data)
-    c(newton = mean(mine[1, ]), error = stats::sd(mine[1, ]) / sqrt(draws), expected = mean(mine[2, ]), best)
+    c(newton = mean(mine[1, ]), error = stats::sd(mine[1, ]) / sqrt(draws), expected = mean(mine[2, ]), best, own_descent = mean(steps))
   })
   row <- data.frame(cell, draws = draws, t(signif(got, 3)), ratio = signif(got[["newton"]] / min(got[names(peers)]), 3))
   utils::write.table(row, file, append = file.exists(file), sep = ",", row.names = FALSE, col.names = !file.exists(file))

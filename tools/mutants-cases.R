@@ -495,6 +495,21 @@ mutant("newton-long", "src/estimate/linear_newton.c", "1 / fmax(length, norm2(n,
 mutant("newton-unit-loose", "src/ffi/ffi_linear_newton.c", "row[j] *= share[i];", "row[j] *= 1;", "a unit's rows share what one record may add", "^linear-newton$")
 mutant("newton-broken", "src/ffi/ffi_linear_newton.c", "if (all_finite(width, row)) /* else", "if (all_finite(1, row)) /* else", "a record that isn't finite adds nothing at all", "^linear-newton$")
 mutant("newton-tail", "R/linear-newton.R", "mu, n) (2 * features$length", "mu, n) (features$length", "the plan's error is that of the fit", "^linear-newton$")
+mutant("newton-few-centres", "R/linear-newton.R", "c(center = 80, most", "c(center = 8, most", "with few records centres have a larger share", "^linear-newton$")
+mutant("newton-centre-noise", "R/linear-newton.R", "kept * d * noise^2 else 0", "d * noise^2 else 0", "a centre moved to 0 leaves no noise that spreads must exceed", "^linear-newton$")
+mutant("newton-few-moments", "R/linear-newton.R", "NEWTON_FEW <- 16", "NEWTON_FEW <- 1", "with few records steps have what second moments would cost", "^linear-newton$")
+mutant("newton-beyond", "R/linear-newton.R", "square <- clamp(out$sum[last] / NEWTON_WEIGHTS[[\"square\"]] / stage$n, 0.02, 0.999)",
+       "square <- out$sum[last] / NEWTON_WEIGHTS[[\"square\"]] / stage$n", "a square beyond all squares doesn't tell the scale", "^linear-newton$")
+mutant("newton-scale-cap", "R/linear-newton.R", "common <- min(exp(common), newton_most(", "common <- max(exp(common), 0 * newton_most(",
+       "residuals are no longer than responses unless it is seen", "^linear-newton$")
+mutant("newton-level-whole", "R/linear-newton.R", "b[, 1] * level / max(1e-300, level + cov[1, 1])", "b[, 1]", "levels are shortened by what they and their noise are",
+       "^linear-newton$")
+mutant("newton-sure", "R/linear-newton.R", "most <- own + sqrt(2 / count) * noise", "most <- own", "a variance isn't known better than its slopes tell it", "^linear-newton$")
+mutant("newton-at-once", "R/linear-newton.R", "share / (1 - ask$r_squared + left[1])", "share / (1 - ask$r_squared)", "a step's noise grows with the residuals before it",
+       "^linear-newton$")
+mutant("descent-spends", "R/linear-newton.R", "* (d > 0 && !descent)", "* (d > 0)", "gradient descent releases nothing of the predictors", "^linear-newton$")
+mutant("descent-auto", "R/dp-lm-methods.R", 'linear_steps("descent", FALSE', 'linear_steps("descent", TRUE', "what is told for even predictors isn't chosen unasked", "^linear-newton$")
+mutant("descent-unchecked", "R/dp-lm-methods.R", "checked = TRUE", "checked = FALSE", "descent checks the guess of responses", "^linear-newton$")
 mutant("newton-slack", "R/dp-lm.R", 'plan$guarantee[c("mu", "mu_slack")] <- NULL', 'plan$guarantee["mu"] <- NULL', "a checked guess makes no Gaussian promise", "^linear-newton$")
 mutant("newton-interval", "R/lm-population.R", "own * n / details$inflation", "4 * own * n / details$inflation", "intervals count what sampling adds", "^linear-newton$")
 mutant("half-statistics", "R/linear-statistics.R", "list(u = rep(2, d)", "list(u = rep(1, d)",
@@ -977,7 +992,7 @@ mutant("uniform-biased", "src/mechanism/sampler_discrete.c", "        x &= mask;
 # ---- the check of a linear fit's guess -----------------------------------------------------------------------------------------------------------
 
 mutant("guess-check-unpaid", "R/linear-guess.R", "- ask$q * prices$check -", "-", "the check of the guess is paid for", "linear-guess")
-mutant("guess-trusted-checked", "R/linear-guess.R", "!m$auto || ask$trusted || few", "!m$auto || few", "a trusted guess is not checked", "^dp-lm$")
+mutant("guess-trusted-checked", "R/linear-guess.R", "!(m$auto || isTRUE(m$checked)) || ask$trusted || few", "!(m$auto || isTRUE(m$checked)) || few", "a trusted guess is not checked", "^dp-lm$")
 mutant("guess-check-once", "R/linear-guess.R", "- ask$q * prices$check -", "- prices$check -", "each response's check is paid for", "linear-guess")
 mutant("guess-search-unpaid", "R/linear-guess.R", " - searched * prices$search)", ")", "the search is paid for", "linear-guess")
 mutant("guess-search-once", "R/linear-guess.R", " - searched * prices$search)", " - (searched > 0) * prices$search)", "each response's search is paid for", "linear-guess")

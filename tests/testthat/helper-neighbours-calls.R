@@ -140,7 +140,8 @@ sized_cases <- function() {
 
 lm_cases <- function() {
   plain <- lapply(setdiff(names(internal("linear_methods")()), "paper"), function(m) {
-    list(method = m, spaces = "plane", formula = y ~ x + g, args = list(method = m, delta = if (m %in% c("adassp", "newton", "gaussian")) 1e-3 else 0))
+    list(method = m, spaces = "plane", formula = y ~ x + g,
+         args = list(method = m, delta = if (m %in% c("adassp", "newton", "descent", "gaussian")) 1e-3 else 0))
   })
   names(plain) <- vapply(plain, `[[`, "", "method")
   c(plain, list(

@@ -136,8 +136,8 @@ test_that("any data of the right shape give a release", {
   bounds <- list(x = c(0, 1), y = c(-1, 1))
   for (x in list(c(1, NA), rep(0.5, 5), c(NA, NA, NA), c(Inf, -Inf), 1, c(1e308, -1e308), c(NaN, 2))) {
     data <- data.frame(x = as.double(x), y = seq_along(x) * 1e200)
-    for (method in c("auto", "objective", "recentred", "huber", "statistics", "adassp", "newton", "gaussian", "output", "kng", "paper")) {
-      fit <- dp_lm(y ~ x, data, 0.5, if (method %in% c("adassp", "newton", "gaussian")) 1e-5 else 0, bounds, method = method)
+    for (method in c("auto", "objective", "recentred", "huber", "statistics", "adassp", "newton", "descent", "gaussian", "output", "kng", "paper")) {
+      fit <- dp_lm(y ~ x, data, 0.5, if (method %in% c("adassp", "newton", "descent", "gaussian")) 1e-5 else 0, bounds, method = method)
       expect_true(all(is.finite(coef(fit))) || method == "paper")
     }
   }
@@ -261,7 +261,7 @@ test_that("a replaced record, whatever is in it, changes the value alone", {
   told <- function(d, formula, bounds, method) {
     said <- character()
     r <- withCallingHandlers(
-      dp_lm(formula, d, 1, delta = if (method %in% c("adassp", "newton", "gaussian")) 1e-6 else 0, bounds = bounds, method = method),
+      dp_lm(formula, d, 1, delta = if (method %in% c("adassp", "newton", "descent", "gaussian")) 1e-6 else 0, bounds = bounds, method = method),
       warning = function(w) said <<- c(said, conditionMessage(w)), message = function(m) said <<- c(said, conditionMessage(m)))
     r <- unclass(r)
     r$details[c("moments", "ridge", "scales")] <- NULL # released, too
@@ -355,7 +355,7 @@ test_that("the object holds no record and no environment", {
     any(vapply(first, function(i) i + 7 <= length(bytes) && identical(bytes[i:(i + 7)], pattern), NA))
   }
   for (method in c("objective", "recentred", "statistics", "adassp", "output", "kng")) {
-    fit <- dp_lm(formula, data, if (method == "kng") 0.3 else 0.5, if (method %in% c("adassp", "newton", "gaussian")) 1e-5 else 0,
+    fit <- dp_lm(formula, data, if (method == "kng") 0.3 else 0.5, if (method %in% c("adassp", "newton", "descent", "gaussian")) 1e-5 else 0,
                  list(x = c(0, 100), y = c(0, 100)),
                  method = method)
     bytes <- serialize(list(fit, summary(fit)), NULL, ascii = FALSE, xdr = TRUE)
@@ -659,7 +659,7 @@ test_that("the price is taken before a record is read, by every method", {
       entries <<- c(entries, nrow(ledger_history(ledger)))
       x
     })
-    delta <- if (method %in% c("adassp", "newton", "gaussian")) 1e-6 else 0
+    delta <- if (method %in% c("adassp", "newton", "descent", "gaussian")) 1e-6 else 0
     dp_lm(y ~ x, records, 0.5, delta, bounds, method = method, ledger = ledger)
     # the first chunk is asked for the names of its columns, which are public
     expect_gte(sum(entries == 1), 2)
@@ -675,7 +675,7 @@ test_that("the price is taken before a record is read, by every method", {
   for (method in setdiff(methods, "paper")) {
     ledger <- dp_ledger(epsilon = 1, delta = 1e-5)
     seen <- NULL
-    dp_lm(y ~ x, frame[1:20, ], 0.5, if (method %in% c("adassp", "newton", "gaussian")) 1e-6 else 0, bounds, method = method, ledger = ledger)
+    dp_lm(y ~ x, frame[1:20, ], 0.5, if (method %in% c("adassp", "newton", "descent", "gaussian")) 1e-6 else 0, bounds, method = method, ledger = ledger)
     expect_identical(seen, 1L, label = method)
   }
 })

@@ -131,7 +131,8 @@ test_that("noise is as wide as its price says, and prices add up to what was ask
   expect_equal(mean((draws - exact)^2), (2 / 0.7)^2, tolerance = 0.045)
   expect_lt(max(abs(rowMeans(draws) - exact)), 5 * 2 / 0.7 / sqrt(4000))
   expect_identical(draws * 2^lattice$fine, round(draws * 2^lattice$fine))
-  for (case in list(list(n = 1000, d = 1, q = 1), list(n = 20000, d = 5, q = 2), list(n = 3000, d = 0, q = 1))) {
+  for (case in list(list(n = 1000, d = 1, q = 1), list(n = 20000, d = 5, q = 2), list(n = 3000, d = 0, q = 1),
+                    list(n = 300, d = 5, q = 1))) {
     ask <- do.call(riemdp:::linear_ask, c(case, list(1, 1e-6, "newton", 0.3, "auto", "trusted")))
     plan <- riemdp:::plan_linear(ask)
     r <- some_records(case$n, case$d, case$q)
@@ -141,7 +142,7 @@ test_that("noise is as wide as its price says, and prices add up to what was ask
     expect_lte(sum(paid^2), mu^2)
     expect_gt(sum(paid^2), 0.999 * mu^2)
     expect_length(paid, 8 + sum(plan$rule$served))
-    expect_identical(plan$rule$served[["moments"]], case$d > 0)
+    expect_identical(plan$rule$served[["moments"]], case$d > 0 && case$n > 300)
   }
 })
 
@@ -169,15 +170,15 @@ test_that("what normal residuals say: slopes, squares and scales", {
   expect_identical(riemdp:::cut_features(0)[c("slope", "lever")], list(slope = 1, lever = 1))
 })
 
-fitted_excess <- function(n, d, r_squared, runs, epsilon = 1, draw = function(m) stats::runif(m, -1, 1), seed = 1, ...) {
-  ask <- riemdp:::linear_ask(n, d, 1, epsilon, 1e-6, "newton", r_squared, "auto", "trusted")
+fitted_excess <- function(n, d, r_squared, runs, epsilon = 1, draw = function(m) stats::runif(m, -1, 1), seed = 1, method = "newton") {
+  ask <- riemdp:::linear_ask(n, d, 1, epsilon, 1e-6, method, r_squared, "auto", "trusted")
   plan <- riemdp:::plan_linear(ask)
   set.seed(seed)
   excess <- with_simulation(seed, replicate(runs, {
     x <- rbind(1, matrix(pmin(1, pmax(-1, draw(n * d))), d))
     slopes <- stats::rnorm(d)
     line <- drop(slopes %*% x[-1, ])
-    line <- line * sqrt(r_squared) / stats::sd(line)
+    line <- (line - mean(line)) * sqrt(r_squared) / stats::sd(line)
     y <- line + sqrt(1 - r_squared) * stats::rnorm(n)
     off <- drop(riemdp:::release_newton(x, matrix(y, 1), plan$rule, ask)$b) - drop(solve(tcrossprod(x), x %*% y))
     mean(drop(off %*% x)^2)
@@ -193,12 +194,107 @@ test_that("the error is the one that is expected, and far below that of noisy st
     expect_lt(got[["excess"]] / got[["expected"]], 1.6)
     plan <- dp_lm_plan(case[[1]], case[[2]], epsilon = 1, delta = 1e-6, r_squared = case[[3]])
     expect_lt(got[["excess"]], plan$expected_error[plan$method == "adassp"] / 2)
-    others <- min(plan$expected_error[plan$method != "newton"], na.rm = TRUE)
+    others <- min(plan$expected_error[!plan$method %in% c("newton", "descent")], na.rm = TRUE)
     expect_identical(plan$chosen[plan$method == "newton"], plan$expected_error[plan$method == "newton"] < 0.7 * others)
   }
   # predictors that fill a quarter of their range
   got <- fitted_excess(10000, 5, 0.5, 20, draw = function(m) stats::rnorm(m, sd = 0.25))
   expect_lt(got[["excess"]] / got[["expected"]], 2)
+})
+
+test_that("few records: shares of mu^2 for centres and spreads, which noise doesn't widen, and no step runs away", {
+  # 80 (d/(mu n))^2, up to a quarter, less beyond; (24/(mu n))^2 up to a tenth; the usual share
+  share <- riemdp:::newton_spread_share
+  expect_equal(share(10, 200, 0.05), 80 * 0.05^2)
+  expect_equal(share(20, 100, 0.05), 0.24^2)
+  expect_equal(share(9, 90, 0.01), 0.25^2 / 0.8)
+  expect_equal(share(1, 10, 0.05), 0.1)
+  expect_equal(share(3, 1e4, 0.02), 0.02)
+  # predictors with a standard deviation of .577 about 0, which noise hides: spreads are theirs
+  ask <- riemdp:::linear_ask(800, 20, 1, 0.46, 1e-6, "newton", 0.3, "auto", "trusted")
+  rule <- riemdp:::plan_linear(ask)$rule
+  set.seed(21)
+  x <- rbind(1, matrix(stats::runif(16000, -1, 1), 20))
+  y <- matrix(stats::rnorm(800), 1)
+  spread <- with_simulation(21, replicate(40, sqrt(mean(riemdp:::newton_spread(x, y, rule, ask)$spread^2))))
+  expect_gt(mean(spread), 0.5)
+  expect_lt(mean(spread), 0.75)
+  # where a noisy square is beyond all squares the scale is as unknown as noise makes it
+  stage <- list(b = matrix(0, 1, 2), tau = 1, length = sqrt(2), n = 100)
+  seen <- riemdp:::newton_seen(list(sum = c(1, 1, 1.5 * 100 * 1.3), sd = 30), stage, ask)
+  expect_gt(seen$error, 0.3)
+  expect_lt(exp(seen$low), 3)
+  runs <- if (quick()) 40 else 100
+  expect_lt(fitted_excess(63, 2, 0.5, runs)[["excess"]], 1.2)
+  got <- vapply(list(c(604, 12, 0.4), c(1000, 20, 0.3)), function(case) fitted_excess(case[1], case[2], case[3], runs), c(0, 0))
+  # a dozen numbers or more, 40 times, whose sums of squares differ by a third of themselves: to 20 %
+  expect_gt(min(got[1, ] / got[2, ]), 0.55)
+  expect_lt(max(got[1, ] / got[2, ]), 1.5)
+  expect_lt(max(got[1, ] / c(0.4, 0.3)), 0.5)
+  # a range filled by a quarter, off its middle
+  off <- fitted_excess(1000, 10, 0.98, runs, epsilon = 0.9, draw = function(m) stats::rexp(m, 4) - 0.5)
+  expect_lt(off[["excess"]], 0.08)
+})
+
+test_that("descent: the same steps and prices with nothing released of the predictors, for even ones", {
+  set.seed(22)
+  for (case in list(list(n = 300, d = 5, q = 2), list(n = 5000, d = 1, q = 1))) {
+    ask <- do.call(riemdp:::linear_ask, c(case, list(1, 1e-6, "descent", 0.3, "auto", "trusted")))
+    plan <- riemdp:::plan_linear(ask)
+    expect_identical(plan$rule$served[c("spread", "moments")], c(spread = FALSE, moments = FALSE))
+    r <- some_records(case$n, case$d, case$q)
+    paid <- vapply(draws_of(with_simulation(1, riemdp:::release_newton(r$x, r$y, plan$rule, ask)))$draws, function(d) d$price$mu, 0)
+    expect_lte(sum(paid^2), riemdp:::gaussian_mu(1, 1e-6)^2)
+    expect_gt(sum(paid^2), 0.999 * riemdp:::gaussian_mu(1, 1e-6)^2)
+    expect_length(paid, 8 + plan$rule$served[["level"]])
+  }
+  runs <- if (quick()) 40 else 100
+  got <- vapply(c(descent = "descent", newton = "newton"), function(m) fitted_excess(1000, 5, 0.9, runs, method = m), c(0, 0))
+  expect_lt(got["excess", "descent"], 0.95 * got["excess", "newton"])
+  expect_gt(got["excess", "descent"] / got["expected", "descent"], 0.6)
+  expect_lt(got["excess", "descent"] / got["expected", "descent"], 1.5)
+  # and not for others, so it is never chosen, and no interval is told
+  quarter <- function(m) stats::rnorm(m, sd = 0.25)
+  got <- vapply(c("descent", "newton"), function(m) fitted_excess(1000, 5, 0.5, 20, draw = quarter, method = m)[["excess"]], 0)
+  expect_gt(got[["descent"]], got[["newton"]])
+  plan <- dp_lm_plan(1000, 5, epsilon = 1, delta = 1e-6, guess = "trusted")
+  expect_lt(plan$expected_error[plan$method == "descent"], plan$expected_error[plan$method == "newton"])
+  expect_identical(plan$method[plan$chosen], "newton")
+  frame <- data.frame(a = stats::runif(500, -1, 1), y = stats::rnorm(500))
+  fit <- with_simulation(3, dp_lm(y ~ a, frame, 1, 1e-6, list(a = c(-1, 1), y = c(center = 0, scale = 1)), method = "descent", guess = "trusted"))
+  expect_true(all(is.na(confint(fit))))
+  expect_identical(guarantee(fit)$numerics, "lattice")
+  expect_output(print(explain(fit)), "8 steps of gradient descent")
+  expect_output(print(fit), "Nothing is released of the predictors")
+  # a guess that is ten scales off is found
+  frame <- data.frame(a = stats::runif(2000, -1, 1))
+  frame$y <- 10 + frame$a + stats::rnorm(2000)
+  fit <- with_simulation(3, dp_lm(y ~ a, frame, 1, 1e-6, list(a = c(-1, 1), y = c(center = 0, scale = 1)), method = "descent"))
+  expect_lt(abs(fit$details$guess$center - 10), 1.5)
+  expect_lt(max(abs(coef(fit) - c(10, 1))), 0.3)
+  expect_error(dp_lm(y ~ a, frame, 1, bounds = list(a = c(-1, 1), y = c(center = 0, scale = 1)), method = "descent"), "needs `delta`",
+               class = "riemdp_error_unsupported")
+})
+
+test_that("coefficients are shortened by what they and their noise are", {
+  short <- function(b, cov) riemdp:::newton_shortened(matrix(b, 1), diag(cov, length(b)))
+  expect_equal(short(0.1, 0.04), list(b = matrix(0), error = 0.04))
+  expect_equal(short(1, 0.04)$b[1], 0.96)
+  expect_equal(short(2, 1)$b[1], 1.5 / 1.75)
+  expect_equal(short(c(0, 0), 0)$b[1], 0)
+  # thirty slopes of .1, noise of .02: their own variance is most likely .08
+  b <- c(0, sqrt(0.01) * rep(c(1, -1), 15))
+  got <- short(b, 0.002)
+  expect_equal(got$b, matrix(b * 0.8, 1), tolerance = 1e-3)
+  most <- 0.008 + sqrt(2 / 30) * 0.002
+  expect_equal(got$error, 0.002 + 30 * 0.002 * most / (most + 0.002), tolerance = 1e-3)
+  expect_equal(riemdp:::shortened_error(1, 0.5, 2), 0.5 * 1.5 / 2)
+  # what is left of slopes: two steps of one share each, by hand
+  ask <- list(r_squared = 0.6, d = 2, q = 1)
+  once <- riemdp:::shortened_error(0.6, 0.2 / 0.5, 2)
+  got <- riemdp:::newton_left(list(shares = c(0.5, 0.5, 1), noise = 0.2), ask)
+  twice <- riemdp:::shortened_error(0.6, 0.2 / (0.5 + 0.5 + 1 / (0.4 + once)), 2)
+  expect_equal(got, list(slopes = twice, residuals = 0.4 + twice))
 })
 
 test_that("slopes follow second moments: rare levels, long tails and correlations are reached, and the error is told", {
