@@ -68,27 +68,25 @@
 #' `proofs/mean-solver.md`.
 #'
 #' @section Lattice mode:
-#' Doubles have gaps, and the last digits of a noisy double can tell which value was perturbed (Mironov 2012). On a
-#' lattice the mean's coordinates at `center` are rounded to multiples of \eqn{2^{-k}} and integer noise is added, drawn
-#' exactly by integer arithmetic (see [discrete_noise]); what follows is a function of the noisy integers. The
-#' sensitivity grows by twice a proven bound of the computed coordinates' error and by \eqn{\sqrt d\,2^{-k}}, together
-#' some .1 % with the default k, which follows from public numbers. `numerics = "auto"` does so wherever it can, and
-#' `mechanism = "auto"` then chooses among the laws on lattices, unless one for which a lattice has no room there errs
-#' less than half as much with doubles; with `"real"`, or where there is none, the label says "real-number model". Of
-#' laws around the mean itself on curved spaces there are `"laplace"` and `"staircase"` on hyperbolic space, on positive
-#' definite matrices (affine-invariant) and on products of these and of flat spaces, where doubles have room for the
-#' noise, 500,000 trials are enough on average and the number of records is public (section 10 of `proofs/kng.md`);
-#' elsewhere their likes, and that of `"gaussian"`, are `"wrapped"`, `"wrapped_staircase"` and `"wrapped_gaussian"`; on
-#' users' manifolds nothing, as no bound of rounding errors is proven. `"wrapped_staircase"` is on a lattice only, up to
-#' \eqn{\epsilon = 12}.
-#' `"kng"`, `"laplace_truncated"` and `"staircase_truncated"` draw a point of a lattice in the ball (even in
-#' coordinates, not in volume) with exactly the weight computed for it: on every manifold of the package, Stiefel
-#' manifolds and the Bures-Wasserstein metric too, in at most 128 dimensions, up to radius 15 on hyperbolic space
-#' (section 9 of `proofs/kng.md`), with doubles where that would take over `max_trials` trials (`"kng"`, `kendall(10)`,
-#' n = 30, \eqn{\epsilon = 0.1}). `"tangent"` has a mean of numbers as its target. `"adaptive"` chooses its ball by
-#' integer arithmetic; its means are `"wrapped"` then (not in constant time). `options = list(law = , k = )` of
-#' `"wrapped"` sets the law, `"l2"` (default), `"laplace"` (one for each coordinate) or `"gaussian"` (discrete Gaussian;
-#' needs `delta`), and k; the others have `k`. Proof: `proofs/lattice.md`.
+#' The last digits of a noisy double can tell which value was perturbed (Mironov 2012). On a lattice the mean's
+#' coordinates at `center` are rounded to multiples of \eqn{2^{-k}} and integer noise is added, drawn exactly by integer
+#' arithmetic (see [discrete_noise]); what follows is a function of the noisy integers. The sensitivity grows by twice a
+#' proven bound of the computed coordinates' error and by \eqn{\sqrt d\,2^{-k}}, some .1 % with the default k, which
+#' follows from public numbers. `numerics = "auto"` does so wherever it can, and `mechanism = "auto"` then chooses among
+#' the laws on lattices, unless one for which a lattice has no room there errs less than half as much with doubles; with
+#' `"real"`, or where there is none, the label says "real-number model". Of laws around the mean itself on curved spaces
+#' there are `"laplace"` and `"staircase"` on hyperbolic space, on positive definite matrices (affine-invariant) and on
+#' products of these and of flat spaces, where doubles have room for the noise, 500,000 trials are enough on average and
+#' the number of records is public (section 10 of `proofs/kng.md`); elsewhere their likes, and that of `"gaussian"`, are
+#' `"wrapped"`, `"wrapped_staircase"` and `"wrapped_gaussian"`; on users' manifolds nothing, as no bound of rounding
+#' errors is proven. `"wrapped_staircase"` is on a lattice only, up to \eqn{\epsilon = 12}. `"kng"`,
+#' `"laplace_truncated"` and `"staircase_truncated"` draw a point of a lattice in the ball (even in coordinates, not in
+#' volume) with exactly the weight computed for it: on every manifold of the package in at most 128 dimensions, up to
+#' radius 15 on hyperbolic space (section 9 of `proofs/kng.md`), with doubles where that would take over `max_trials`
+#' trials. `"tangent"` has a mean of numbers as its target. `"adaptive"` chooses its ball by integer arithmetic; its
+#' means are `"wrapped"` then (not in constant time). `options = list(law = , k = )` of `"wrapped"` sets the law, `"l2"`
+#' (default), `"laplace"` or `"gaussian"` (discrete Gaussian; needs `delta`), and k; the others have `k`. Proof:
+#' `proofs/lattice.md`.
 #'
 #' @section What the error is about:
 #' Three errors separate a release from what a reader may have in mind. *Privacy noise*: the distance to the mean of the
@@ -154,21 +152,21 @@
 #' there are is private. A noisy number is released first (`size`), by two-sided geometric noise drawn by integer
 #' arithmetic, at a share of `epsilon`; all else follows from it. On flat spaces (Euclidean, log-Euclidean) noise is
 #' then added to the sum of the logarithms at the centre over the released size N, which one record moves by r/N: the
-#' mean, scaled by n/N around the centre. Elsewhere a mean of N points is released, of which those that are missing
-#' lie at the centre, or of all records, if they are more; one record moves it by about 2r/N, and N is put a little
-#' below the released number, so that few are missing (`"plain"`). Or, where they are more than N, the mean's logarithm
-#' at the centre is made about n/N times as long, within the ball: then one record moves it by little more than r/N, and
-#' N is the released number (`"scaled"`). With `delta` > 0 N may be put so far above that it is too small with a part of
+#' mean, scaled by n/N around the centre. Elsewhere a mean of N points is released, of which those that are missing lie
+#' at the centre, or of all records, if they are more; one record moves it by about 2r/N, and N is put a little below
+#' the released number, so that few are missing (`"plain"`). Or, where they are more than N, the mean's logarithm at the
+#' centre is made about n/N times as long, within the ball: then one record moves it by little more than r/N, and N is
+#' the released number (`"scaled"`). With `delta` > 0 N may be put so far above that it is too small with a part of
 #' `delta` only: then one record moves the mean by about r/N, and more points are missing (`"tail"`). What is expected
-#' to be better is taken. `expected_error` counts both noise and missing points, for a mean half-way from the
-#' centre to the edge, and regions are for the mean of all records. For `"laplace"`, `"staircase"`, `"wrapped"`,
-#' `"gaussian"`, `"wrapped_gaussian"` and `"adaptive"`; where the first two or `"gaussian"` don't exist at the scale
-#' that a small size asks for, the wrapped one of its kind serves, and `chosen` says so. `options = list(count = , form
-#' = )` sets the share of `epsilon` and one of the three (groups have a fourth). `"adaptive"` has one size for all its
-#' stages, which divide what the size has left of `epsilon`; the first costs half of what it does where a record is
-#' replaced. Points that stand for missing records lie at the centre that it found. With `delta` > 0 all of `delta` is
-#' promised. Any number of records is served, also none. Where a lattice serves every size, all is drawn by integer
-#' arithmetic. Records in chunks, constant time, the papers' constants and users' manifolds are refused.
+#' to be better is taken. `expected_error` counts both noise and missing points, for a mean half-way from the centre to
+#' the edge, and regions are for the mean of all records. For `"laplace"`, `"staircase"`, `"wrapped"`, `"gaussian"`,
+#' `"wrapped_gaussian"` and `"adaptive"`; where the first two or `"gaussian"` don't exist at the scale that a small size
+#' asks for, the wrapped one of its kind serves, and `chosen` says so. `options = list(count = , form = )` sets the
+#' share of `epsilon` and one of the three (groups have a fourth). `"adaptive"` has one size for all its stages, which
+#' divide what the size has left of `epsilon`; the first costs half of what it does where a record is replaced. Points
+#' that stand for missing records lie at the centre that it found. With `delta` > 0 all of `delta` is promised. Any
+#' number of records is served, also none. Where a lattice serves every size, all is drawn by integer arithmetic.
+#' Records in chunks, constant time, the papers' constants and users' manifolds are refused.
 #'
 #' `"kng"` needs no size: its density is proportional to \eqn{\exp(-|\sum_i\log_p x_i|/\sigma)} on the ball, and one
 #' record moves the sum by 2r at most, so \eqn{\sigma = 4r/\epsilon} (with what rounding of up to \eqn{2^{31}} records

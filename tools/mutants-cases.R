@@ -1567,6 +1567,6 @@ tilt("chunks", "  if (isTRUE(q$short)) r$x <- short_features(r$x)\n", "", "chunk
 tilt("trace", "shared_loss(k, 2 * fall, q, t, averaged)", "shared_loss(k, 2 * fall, q, t)", "averages: curvature is paid by its trace", "R/linear-gaussian.R")
 tilt("rate", "rate = m / (tau * sqrt(d + 1))", "rate = m / tau", "noise is made for features of the length that they have", "R/linear-gaussian.R")
 tilt("ridge", "ridge * short_leverage(ridge, d) / t", "ridge / t", "the ridge keeps leverage at t", "R/linear-gaussian.R")
-tilt("size-private", 'records,\n                     c("adassp", "newton", "gaussian")', 'records,\n                     c("adassp", "newton")', "a private number takes delta from the ledger", "R/dp-lm.R", "private-size")
+tilt("size-private", 'records,\n                     c("adassp", "newton", "descent", "gaussian")', 'records,\n                     c("adassp", "newton", "descent")', "a private number takes delta from the ledger", "R/dp-lm.R", "private-size")
 tilt("se-scale", "    if (!is.null(map)) variance <- variance * diag(map)^2\n", "", "standard errors are on the predictors' scale", "R/dp-lm-object.R")
 tilt("population-map", "root <- root %*% eq$map", "root <- root", "intervals about the population are on the predictors' scale", "R/lm-population.R")
