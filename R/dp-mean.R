@@ -157,16 +157,16 @@
 #' the released number, so that few are missing (`"plain"`). Or, where they are more than N, the mean's logarithm at the
 #' centre is made about n/N times as long, within the ball: then one record moves it by little more than r/N, and N is
 #' the released number (`"scaled"`). With `delta` > 0 N may be put so far above that it is too small with a part of
-#' `delta` only: then one record moves the mean by about r/N, and more points are missing (`"tail"`). What is expected
-#' to be better is taken. `expected_error` counts both noise and missing points, for a mean half-way from the centre to
-#' the edge, and regions are for the mean of all records. For `"laplace"`, `"staircase"`, `"wrapped"`, `"gaussian"`,
+#' `delta` only: then one record moves the mean by about r/N, and more points are missing (`"tail"`). The better is
+#' taken. `expected_error` counts both noise and missing points, for a mean half-way from the centre to the edge, and
+#' regions are for the mean of all records. For `"laplace"`, `"staircase"`, `"wrapped"`, `"gaussian"`,
 #' `"wrapped_gaussian"` and `"adaptive"`; where the first two or `"gaussian"` don't exist at the scale that a small size
 #' asks for, the wrapped one of its kind serves, and `chosen` says so. `options = list(count = , form = )` sets the
 #' share of `epsilon` and one of the three (groups have a fourth). `"adaptive"` has one size for all its stages, which
 #' divide what the size has left of `epsilon`; the first costs half of what it does where a record is replaced. Points
 #' that stand for missing records lie at the centre that it found. With `delta` > 0 all of `delta` is promised. Any
-#' number of records is served, also none. Where a lattice serves every size, all is drawn by integer arithmetic.
-#' Records in chunks, constant time, the papers' constants and users' manifolds are refused.
+#' number of records is served. Where a lattice serves every size, all is drawn by integer arithmetic. Records in
+#' chunks, constant time, the papers' constants and users' manifolds are refused.
 #'
 #' `"kng"` needs no size: its density is proportional to \eqn{\exp(-|\sum_i\log_p x_i|/\sigma)} on the ball, and one
 #' record moves the sum by 2r at most, so \eqn{\sigma = 4r/\epsilon} (with what rounding of up to \eqn{2^{31}} records
