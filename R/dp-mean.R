@@ -64,8 +64,7 @@
 #' make in the mean, from space, radius, dimension and number of steps. Where that bound exceeds the sensitivity, for
 #' balls so wide or so small that doubles can't tell their points (hyperbolic space from about radius 23, positive
 #' definite matrices with the affine-invariant metric from about 6, with the Bures-Wasserstein metric around centres of
-#' condition \eqn{10^6}), the release is refused (error `riemdp_error_rounding`). Samplers are exact. Proof:
-#' `proofs/mean-solver.md`.
+#' condition \eqn{10^6}), the release is refused (`riemdp_error_rounding`). Proof: `proofs/mean-solver.md`.
 #'
 #' @section Lattice mode:
 #' The last digits of a noisy double can tell which value was perturbed (Mironov 2012). On a lattice the mean's
@@ -85,8 +84,7 @@
 #' radius 15 on hyperbolic space (section 9 of `proofs/kng.md`), with doubles where that would take over `max_trials`
 #' trials. `"tangent"` has a mean of numbers as its target. `"adaptive"` chooses its ball by integer arithmetic; its
 #' means are `"wrapped"` then (not in constant time). `options = list(law = , k = )` of `"wrapped"` sets the law, `"l2"`
-#' (default), `"laplace"` or `"gaussian"` (discrete Gaussian; needs `delta`), and k; the others have `k`. Proof:
-#' `proofs/lattice.md`.
+#' (default), `"laplace"` or `"gaussian"` (discrete Gaussian; needs `delta`), and k. Proof: `proofs/lattice.md`.
 #'
 #' @section What the error is about:
 #' Three errors separate a release from what a reader may have in mind. *Privacy noise*: the distance to the mean of the
