@@ -353,6 +353,7 @@ linear_descent <- linear_steps("descent", FALSE, "gradient descent") # who asks 
 
 linear_gaussian <- list(
   auto = TRUE,
+  worth = 0.7, # as of "newton", beside which it isn't held back
   unsupported = function(ask) {
     if (ask$delta == 0) return("method = \"gaussian\" needs `delta` > 0.")
     if (is.null(linear_tilted_rule(ask))) no_loss

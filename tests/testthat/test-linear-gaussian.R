@@ -294,11 +294,10 @@ test_that("calls: promise, refusals, plans, words and intervals", {
   nominal <- confint(fit)
   bound <- confint(fit, type = "bound")
   expect_true(all(bound[, 2] - bound[, 1] > nominal[, 2] - nominal[, 1]))
-  # large in many coefficients, where "auto" takes it
+  # large in many coefficients
   plan <- dp_lm_plan(1000, 20, epsilon = 1, delta = 1e-6, guess = "trusted")
   error <- stats::setNames(plan$expected_error, plan$method)
   expect_lt(error[["gaussian"]], 0.7 * error[["objective"]])
-  expect_true(plan$chosen[plan$method == "gaussian"])
   expect_true(is.na(dp_lm_plan(1000, 20, epsilon = 1)$expected_error[plan$method == "gaussian"]))
 })
 
@@ -337,4 +336,13 @@ test_that("intervals about the population hold", {
     ends[, 1] <= line & ends[, 2] >= line
   }, c(NA, NA)))
   expect_true(all(rowSums(hit) >= 33)) # of 50, fewer have a probability below 1e-5
+})
+
+test_that("\"auto\" takes it with few records for each coefficient, not beside Newton's steps with more, which err less there", {
+  chosen <- function(n, d) {
+    plan <- dp_lm_plan(n, d, epsilon = 1, delta = 1e-6, guess = "trusted")
+    plan$method[plan$chosen]
+  }
+  expect_identical(vapply(c(500, 1000, 5000), chosen, "", d = 10), c("gaussian", "newton", "newton"))
+  expect_identical(vapply(c(1000, 2000), chosen, "", d = 40), c("gaussian", "newton"))
 })
