@@ -325,7 +325,7 @@ test_that("what can't be served is refused from public facts, with what would do
 
 test_that("a lattice is the default wherever there is one, and auto chooses among lattices", {
   # the staircase errs by 1.9 % less than the first of the list
-  near <- dp_mean_plan(spd(3), 10000, 1, radius = 1)
+  near <- dp_mean_plan(spd(3, "bures"), 500, 1, diag(3), 0.3)
   expect_identical(near$mechanism[near$chosen], "wrapped_staircase")
   for (case in lattice_cases()) {
     for (epsilon in c(1, 4)) {
