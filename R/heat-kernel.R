@@ -41,9 +41,14 @@ heat_slack <- function(space, sigma) {
     return(if (sum == 0) 0 else outwards(2 * expm1(sum / 2 * (1 + 1e-9)) * (1 + 1e-9)))
   }
   if (space$reach == Inf) return(0)
-  tail <- stats::pchisq((space$reach / sigma)^2, space$dimension, lower.tail = FALSE, log.p = TRUE)
-  outwards(4 * exp(space$rho * sigma^2 / 2 + tail) * (1 + 1e-9))
+  parts <- heat_parts(space, sigma)
+  tail <- stats::pchisq((space$reach / sigma)^2 * parts, space$dimension, lower.tail = FALSE, log.p = TRUE)
+  outwards(4 * exp(log(parts) + space$rho * sigma^2 / 2 / parts + tail) * (1 + 1e-9))
 }
+
+# Of how many independent motions one of standard deviation sigma is made, so that matrices are kept: as many as one in
+# e trials keeps
+heat_parts <- function(space, sigma) .Call(riemdp_heat_parts, space$rho, sigma)
 
 # the standard deviation of flat normal noise that protects no better than time sigma^2 does, and back
 heat_flat <- function(space, sigma) {
@@ -57,9 +62,13 @@ heat_scale <- function(space, flat) {
 expm1_ratio <- function(x) expm1(x) / x
 log1p_ratio <- function(x) log1p(x) / x
 
-# share of the sampler's draws that are kept; each part of a product is drawn by itself
+# one over how many matrices are drawn on average; each part of a product is drawn by itself
 heat_kept <- function(space, sigma) {
-  if (is.null(space$parts)) return(if (space$rho == 0) 1 else exp(-space$rho * sigma^2 / 2))
+  if (is.null(space$parts)) {
+    if (space$rho == 0) return(1)
+    parts <- heat_parts(space, sigma)
+    return(exp(-space$rho * sigma^2 / 2 / parts) / parts)
+  }
   min(vapply(space$parts, function(part) heat_kept(part, sigma / part$root), 0))
 }
 

@@ -46,6 +46,7 @@
     X(gauss_newton_records_nonprivate, 9)                                                                              \
     X(gaussian_radii, 4)                                                                                               \
     X(heat_group, 1)                                                                                                   \
+    X(heat_parts, 2)                                                                                                   \
     X(inner, 4)                                                                                                        \
     X(is_point, 2)                                                                                                     \
     X(jacobi, 5)                                                                                                       \

@@ -412,7 +412,7 @@ arguments <- c(
   riemdp_regression = "M y=x x=times weights p=no_path v=no_path model=curve_loss control=fit_control",
   riemdp_regression_gradient = "M p=one v=velocity x=times y=x weights model=curve_loss",
   riemdp_regression_records = "M p=one v=velocity x=times y=x model=curve_loss total=flag",
-  riemdp_heat_group = "M", riemdp_chord = "M sigma t=sigma",
+  riemdp_heat_group = "M", riemdp_heat_parts = "rho=sigma sigma", riemdp_chord = "M sigma t=sigma",
   riemdp_gaussian_radii = "M n=count sigma simulate=flag", riemdp_laplace_radii = "M n=count sigma simulate=flag",
   riemdp_log = "M p q", riemdp_log_density = "M p v",
   riemdp_steps_mean_nonprivate = "M x centre=one numbers=steps_numbers start=coords_zero", riemdp_steps_model = "M",

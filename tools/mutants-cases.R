@@ -134,6 +134,8 @@ mutant("chord-share", "src/mechanism/mechanism_chord.c", "share = law->euclidean
 mutant("chord-far", "src/mechanism/mechanism_chord.c", "distance >= law->cap && ", "", "even frames are for what lies far", "mechanism-chordal")
 mutant("chord-quantile", "R/chord-law.R", "2 / curvature * asin(curvature * (x + 1e-9 * cap) / 2)", "0.9 * x", "regions hold the mean", "mechanism-chordal")
 mutant("chord-price", "R/mechanism-chordal.R", "law <- pure_scale(ask, bounds$total)", "law <- pure_scale(ask, 0.97 * bounds$total)", "the scale is that of the price", "mechanism-chordal")
+mutant("heat-parts", "src/mechanism/mechanism_heat.c", "one_part.sigma = law->sigma / sqrt(parts);", "one_part.sigma = law->sigma / parts;", "motions' variances add up", "mechanism-heat")
+mutant("heat-slack-parts", "R/heat-kernel.R", "exp(log(parts) + space$rho", "exp(space$rho", "masses below 0 of all motions count", "mechanism-heat")
 mutant("heat-scale", "src/mechanism/mechanism_heat.c", "double x = law->sigma * rng_normal(rng)", "double x = 0.97 * law->sigma * rng_normal(rng)", "the motion's standard deviation", "mechanism-heat")
 mutant("heat-diagonal", "src/mechanism/mechanism_heat.c", "-sqrt(2) * law->sigma", "-law->sigma", "diagonal directions of U(n)", "mechanism-heat")
 mutant("heat-kept", "src/mechanism/mechanism_heat.c", "log(rng_uniform(rng)) < heat_log_kept", "0 < 1 + 0 * heat_log_kept", "matrices are kept by the group's density", "mechanism-heat")

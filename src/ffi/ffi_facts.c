@@ -109,6 +109,12 @@ SEXP riemdp_heat_group(SEXP m)
     return ffi_run(group_body, NULL, m, 0);
 }
 
+/* see heat_parts() */
+SEXP riemdp_heat_parts(SEXP rho, SEXP sigma)
+{
+    return Rf_ScalarReal(heat_parts(ffi_number(rho, "rho"), ffi_number(sigma, "sigma")));
+}
+
 /* Of the chordal law: cap, log of the mass that is proposed, log of the volume of all frames, and chord_least() at numbers t */
 struct chord_args {
     SEXP t;

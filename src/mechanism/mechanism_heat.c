@@ -170,11 +170,9 @@ static int turn_parts(const struct heat *law, const struct product *whole, struc
     return status;
 }
 
-int heat_turn(const struct heat *law, struct rng *rng, double *p)
+/* p turned once; of planar shapes it is reflected already */
+static int turn_once(const struct heat *law, struct rng *rng, double *p)
 {
-    const struct product *whole = manifold_parts(law->m);
-    if (whole)
-        return turn_parts(law, whole, rng, p);
     size_t n = law->n, size = 2 * n;
     double *w = law->h + size * size, *e = w + size, *f = e + n * n, *out = f + n * n, *work = out + size;
     int drawn = 0;
@@ -185,11 +183,38 @@ int heat_turn(const struct heat *law, struct rng *rng, double *p)
     if (!drawn)
         return STATUS_TRIALS;
     exponential(law, w, e, f, work);
-    if (law->unitary)
-        reflect_ones(n, p);
     for (size_t c = 0; c < (law->m->cols > 0 ? law->m->cols : 1); c++)
         turn(n, e, f, law->unitary ? 2 : 1, p + c * n, out);
+    return STATUS_OK;
+}
+
+double heat_parts(double rho, double sigma)
+{
+    return fmin(1000, fmax(1, ceil(0.5 * rho * sigma * sigma)));
+}
+
+/* squared length of half the sum of the positive roots */
+static double half_roots(size_t n, int unitary)
+{
+    double d = (double)n;
+    return unitary ? d * (d * d - 1) / 6 : d * (d - 1) * (d - 2) / 24;
+}
+
+int heat_turn(const struct heat *law, struct rng *rng, double *p)
+{
+    const struct product *whole = manifold_parts(law->m);
+    if (whole)
+        return turn_parts(law, whole, rng, p);
+    size_t n = law->n;
+    double parts = heat_parts(half_roots(n, law->unitary), law->sigma);
+    struct heat one_part = *law;
+    one_part.sigma = law->sigma / sqrt(parts);
+    int status = STATUS_OK;
     if (law->unitary)
         reflect_ones(n, p);
-    return STATUS_OK;
+    for (size_t i = 0; (double)i < parts && status == STATUS_OK; i++)
+        status = turn_once(&one_part, rng, p);
+    if (law->unitary)
+        reflect_ones(n, p);
+    return status;
 }

@@ -551,7 +551,7 @@ neighbour_calls <- function() {
       more_unit = list(method = "conformal", spaces = "sphere", pair = "more", forms = c("array", "mf_points"), noisy = CONFORMAL_SIZED,
                        args = list(neighbours = "add_remove", unit = function(n, side) c(rep_len(1:5, NEIGHBOURS), rep(6, n - NEIGHBOURS)))),
       unit = list(method = "conformal", spaces = c("sphere", "matrices"), forms = c("array", "mf_points"), args = list(unit = rep_len(1:5, NEIGHBOURS)))),
-                   noisy = "^[$]value", call = conformal_call),
+                   noisy = "^[$]value", free = "^[$]value", call = conformal_call),
     dp_local = list(kind = "points", cases = list(
       cap = list(method = "local", spaces = "sphere", args = list(radius = NULL)),
       laplace = list(method = "local", spaces = c("sphere", "plane", "matrices", "hyperboloid", "triangles"),

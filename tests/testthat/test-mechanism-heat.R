@@ -17,7 +17,8 @@ waves <- function(M, center) {
     if (M$name == "grassmann") list(planes) else if (p == n) list(frames) else list(frames, planes)
   }
 }
-TURNED <- list(sphere(1), sphere(2), sphere(3), sphere(4), kendall(3), kendall(5), stiefel(4, 2, "canonical"), stiefel(5, 2), stiefel(3, 3, "canonical"),
+TURNED <- list(sphere(1), sphere(2), sphere(3), sphere(4), kendall(3), kendall(5), kendall(6), stiefel(4, 2, "canonical"),
+               stiefel(5, 2), stiefel(3, 3, "canonical"),
                stiefel(4, 1), grassmann(4, 2), grassmann(5, 2), grassmann(2, 1))
 start_of <- function(M) {
   if (M$name == "sphere") c(rep(0, M$param), 1) else if (M$name == "kendall") mf_project(M, exp(2i * pi * (seq_len(M$param) - 1) / M$param) + 0.3) else
@@ -65,8 +66,10 @@ test_that("as many matrices are kept as the plan says, and the law is signed nex
     space <- riemdp:::heat_space(case[[1]])
     expect_identical(space$dimension, if (case[[3]]) case[[2]]^2 else case[[2]] * (case[[2]] - 1) / 2)
     for (sigma in c(0.2, 0.4)) {
-      kept <- replicate(3000, kept_at(case[[2]], case[[3]], sigma))
-      expect_lt(abs(mean(kept) - riemdp:::heat_kept(space, sigma)), 5 * stats::sd(kept) / sqrt(3000), label = label_of(case[[1]]))
+      parts <- max(1, ceiling(space$rho * sigma^2 / 2))
+      expect_identical(riemdp:::heat_parts(space, sigma), parts)
+      kept <- replicate(3000, kept_at(case[[2]], case[[3]], sigma / sqrt(parts)))
+      expect_lt(abs(mean(kept) - parts * riemdp:::heat_kept(space, sigma)), 5 * stats::sd(kept) / sqrt(3000), label = label_of(case[[1]]))
     }
     # no factor is 0 nearer than that, and at the nearest one is
     expect_equal(space$reach, if (case[[3]]) pi else if (case[[2]] == 3) 2 * pi else sqrt(2) * pi)
@@ -80,6 +83,11 @@ test_that("as many matrices are kept as the plan says, and the law is signed nex
     expect_lt(riemdp:::heat_slack(space, sigma), 3000 * below * exp(sigma^2 / 8))
   }
   expect_identical(riemdp:::heat_slack(riemdp:::heat_space(sphere(1)), 5), 0)
+  # of several motions the masses of all count: kendall(6) with sigma = .6 has 4 of them, of U(5) with 25 dimensions
+  space <- riemdp:::heat_space(kendall(6))
+  expect_identical(riemdp:::heat_parts(space, 0.6), 4)
+  one <- 4 * exp(20 * 0.3^2 / 2) * stats::pchisq((pi / 0.3)^2, 25, lower.tail = FALSE)
+  expect_equal(riemdp:::heat_slack(space, 0.6), 4 * one, tolerance = 1e-6)
 })
 
 # profile of the kernel on S^2 by quadrature: cells of equal weight around the first centre
@@ -197,7 +205,7 @@ test_that("what has no kernel, or none that can be drawn, is refused before anyt
   ask(epsilon = 0.5, delta = 1e-6)
   expect_identical(nrow(ledger_history(ledger)), 0L)
   expect_error(laplace_noise(spd(2), diag(2), 0.1, 1, "heat"), class = "riemdp_error_unsupported")
-  expect_error(laplace_noise(kendall(50), mf_project(kendall(50), exp(1i * (1:50))), 0.1, 1, "heat"), "keep one of", class = "riemdp_error_unsupported")
+  expect_error(laplace_noise(kendall(50), mf_project(kendall(50), exp(1i * (1:50))), 0.3, 1, "heat"), "keep one of", class = "riemdp_error_unsupported")
   expect_error(expected_error(hyperbolic(2), 0.1, "heat"), class = "riemdp_error_unsupported")
   expect_identical(riemdp:::heat_space(euclidean(3)), NULL)
 })
