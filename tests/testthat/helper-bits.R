@@ -12,19 +12,21 @@ lowest_digit <- function(x) {
 
 # A lower bound of the loss between two neighbours that events of lowest digits show: list(loss, event, epsilon), or NULL where the mechanism
 # can't be had. The neighbours: two records at the centre or at the edge, of which one moves.
-bits_loss <- function(M, radius, mechanism, numerics, draws, epsilon = 1, seed = NULL) {
+bits_loss <- function(M, radius, mechanism, numerics, draws, epsilon = c(1, 4), seed = NULL) {
   center <- .Call(riemdp:::riemdp_origin, M)
   d <- mf_facts(M)$dimension
   delta <- if (mechanism %in% c("gaussian", "wrapped_gaussian")) 1e-9 else 0
   at <- function(part) mf_exp(M, center, mf_from_coords(M, center, rbind(rep(0, d), part * radius * c(1, rep(0, d - 1)))))
-  release <- function(x) {
+  release <- function(x, epsilon) {
     r <- dp_mean(x, M, epsilon, center, radius, delta = delta, mechanism = mechanism, numerics = numerics, post = FALSE)
     as.vector(r$value)
   }
-  if (is.null(tryCatch(release(at(0)), riemdp_error = function(e) NULL))) return(NULL)
+  # laws around the mean don't exist for the smaller one where curvature is below 0
+  epsilon <- Find(function(e) !is.null(tryCatch(release(at(0), e), riemdp_error = function(e) NULL)), epsilon)
+  if (is.null(epsilon)) return(NULL)
   many <- function() lapply(c(0, 0.999), function(part) {
     x <- at(part)
-    apply(do.call(rbind, lapply(seq_len(draws), function(i) release(x))), 2, lowest_digit, simplify = FALSE)
+    apply(do.call(rbind, lapply(seq_len(draws), function(i) release(x, epsilon))), 2, lowest_digit, simplify = FALSE)
   })
   digits <- if (is.null(seed)) many() else with_simulation(seed, many())
   best <- list(loss = 0, event = "nothing", epsilon = epsilon)
