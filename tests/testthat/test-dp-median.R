@@ -156,7 +156,8 @@ test_that("lower bounds hold at random points, for any records", {
     radius <- if (mf_facts(M)$local_bounds) 0.3 else min(3, 0.99 * riemdp:::radius_limit(riemdp:::ball_facts(M, 0.01, center)))
     for (a in spread(M, records, radius / 3, records)) for (smooth in c(0, 0.02)) {
       x <- mf_to_ball(M, mf_exp(M, center, mf_from_coords(M, center, a * pmin(1, radius / sqrt(rowSums(a^2))))), center, radius)
-      b <- with_simulation(1, .Call(riemdp:::riemdp_lattice_law_bounds_nonprivate, M, x, center, median_numbers(M, center, radius), "median", smooth, 1, n, TRUE))
+      b <- with_simulation(1, .Call(riemdp:::riemdp_lattice_law_bounds_nonprivate, M, x, center, median_numbers(M, center, radius), "median",
+                                    smooth, 1, n, TRUE))
       b <- b[!is.nan(b[, 1]), , drop = FALSE]
       # within 1e-6 of a record rounding turns vectors
       expect_lte(max(b[b[, 3] > 1e-6, 2] - b[b[, 3] > 1e-6, 1]), 0, label = label_of(M))
