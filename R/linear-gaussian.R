@@ -47,16 +47,12 @@ short_ridge <- function(t, w, d) {
 # Expected excess of the mean squared error per response over least squares, as perturbation_error() has it, for errors
 # of standard deviation 1; features count less where they are long (cut_features())
 tilted_error <- function(rule, prior, tau = rule$tau) {
-  errors <- nominal_errors(rule$q, "gamma")
-  loss <- loss_at(rule$g, tau, errors$r)
-  kappa <- sum(loss$slope + (rule$q - 1) * loss$across) / (rule$q * length(errors$r))
-  if (!(kappa > 1e-6)) return(Inf)
-  spread <- sum(loss$psi^2) / (rule$q * length(errors$r))
-  bias <- sum(loss$across * errors$first) / (kappa * length(errors$r))
+  psi <- loss_moments(rule$g, tau, rule$q, nominal_errors(rule$q, "gamma"))
+  if (is.null(psi)) return(Inf)
   features <- cut_features(rule$d)
   scale <- c(1, rep(SHORT_SCALE, rule$d))^2
-  penalised_error(rule$n * features$slope, rule$d, kappa, rule$ridge / scale, prior,
+  penalised_error(rule$n * features$slope, rule$d, psi$kappa, rule$ridge / scale, prior,
                   (tau / rule$tau / rule$rate)^2 / scale,
                   c(sampling = features$slope,
-                          cut = features$slope * max(0, features$lever * spread / kappa^2 - 1)), bias)
+                    cut = features$slope * max(0, features$lever * psi$spread / psi$kappa^2 - 1)), psi$bias)
 }

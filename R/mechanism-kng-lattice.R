@@ -27,8 +27,7 @@ kng_lattice_kept <- function(M, ball, scale, less, name, stair = c(0, 0)) {
     energy <- if (stair[1] > 0) staircase_energy(u, scale, stair[1], stair[2]) else steep * u / scale
     log_kept <- log_sphere_area(d) + d * log(u) + log(cap) - energy
     mass <- log_sum(log_kept[is.finite(log_kept)]) + log(log(u[2] / u[1])) - (d - 1) * log(sinhc_r(far))
-    min(1, exp(mass - .Call(riemdp_kng_proposed, d, r, contract, bend, 1 / scale, less, stair[1], stair[2],
-                         NULL)))
+    min(1, exp(mass - .Call(riemdp_kng_proposed, d, r, contract, bend, 1 / scale, less, stair[1], stair[2], NULL)))
   })
 }
 
@@ -307,7 +306,7 @@ around_plan <- function(M, ask, name) {
   shell <- if (stairs) bounds$total
   # once more for the exponents of shells, which are products of whole numbers
   if (stairs) bounds <- lattice_law_bounds(bounds, wide$ball, 0)
-  paid <- around_waste(d, volume, wide, if (stairs) expm1(ask$epsilon) / shell else 1.05 / widest, tail)
+  paid <- around_waste(d, volume, wide, if (stairs) expm1(ask$epsilon) / shell else 1 / nominal, tail)
   law <- pure_scale(ask, bounds$total)
   if (is.null(ask$sigma)) {
     law$scale <- outwards(law$scale * ask$epsilon / max(0, ask$epsilon - paid$waste))

@@ -75,15 +75,23 @@ loss_at <- function(g, tau, r) {
 NOMINAL_MOMENT <- 1 / 6
 nominal_prior <- function(d) c(0.15, if (d > 0) 0.2 / (d * NOMINAL_MOMENT))
 
+# Of psi at these errors: the mean slope `kappa`, the mean square of a number, and by how much cutting moves a level;
+# NULL where psi is flat
+loss_moments <- function(g, tau, q, errors) {
+  loss <- loss_at(g, tau, errors$r)
+  count <- length(errors$r)
+  kappa <- sum(loss$slope + (q - 1) * loss$across) / (q * count)
+  if (!(kappa > 1e-6)) return(NULL)
+  list(kappa = kappa, spread = sum(loss$psi^2) / (q * count), bias = sum(loss$across * errors$first) / (kappa * count))
+}
+
 # The model: expected excess of the mean squared error per response over least squares, in units of the public variance
 perturbation_error <- function(n, d, q, g, tau, e1, ridge, norm, prior, errors, simplex = NULL) {
-  loss <- loss_at(g, tau, errors$r)
-  kappa <- sum(loss$slope + (q - 1) * loss$across) / (q * length(errors$r))
-  if (!(kappa > 1e-6)) return(Inf)
-  spread <- sum(loss$psi^2) / (q * length(errors$r))
-  bias <- sum(loss$across * errors$first) / (kappa * length(errors$r))
+  psi <- loss_moments(g, tau, q, errors)
+  if (is.null(psi)) return(Inf)
   v <- (2 * tau / e1)^2 * noise_second_moment(norm, d, q, simplex) / q
-  penalised_error(n, d, kappa, ridge, prior, v, c(sampling = 1, cut = max(0, spread / kappa^2 - 1)), bias, simplex)
+  penalised_error(n, d, psi$kappa, ridge, prior, v, c(sampling = 1, cut = max(0, psi$spread / psi$kappa^2 - 1)),
+                  psi$bias, simplex)
 }
 
 # The same from the mean slope kappa of psi, the variance v of a number of the noise, and what n times the variance of
