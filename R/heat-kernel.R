@@ -8,13 +8,13 @@
 # weights, besides flat ones; its curvature is the least of all.
 heat_space <- function(M) {
   if (inherits(M, "riemdp_product")) return(heat_product(M))
-  n <- .Call(riemdp_heat_group, M)
-  if (n[1] < 2) return(NULL)
-  unitary <- n[2] == 1
-  n <- n[1]
+  group <- .Call(riemdp_heat_group, M)
+  n <- group[1]
+  if (n < 2) return(NULL)
+  unitary <- group[2] == 1
   list(
     dimension = if (unitary) n^2 else n * (n - 1) / 2,
-    rho = if (unitary) n * (n^2 - 1) / 6 else n * (n - 1) * (n - 2) / 24,
+    rho = group[3],
     reach = if (unitary) pi else if (n == 2) Inf else if (n == 3) 2 * pi else sqrt(2) * pi,
     ricci = switch(M$name, sphere = n - 2, grassmann = n - 2, kendall = 2 * n, (n - 2) / 2),
     longer = if (M$name == "stiefel_euclidean") sqrt(2) else 1,

@@ -145,7 +145,7 @@ mutant("heat-flat", "R/heat-kernel.R", "sigma * sqrt(expm1_ratio(space$ricci * s
 mutant("heat-ricci", "R/heat-kernel.R", "kendall = 2 * n, (n - 2) / 2)", "kendall = 2 * n, n - 2)", "the Ricci curvature of frames", "mechanism-heat")
 mutant("heat-slack", "R/heat-kernel.R", "outwards(4 * exp(", "outwards(0.01 * exp(", "mass of the signed part", "mechanism-heat")
 mutant("heat-slack-refused", "R/mechanism-heat.R", "if (!(slack <= min(1e-6 * ask$delta, GDP_SLACK)))", "if (FALSE)", "no draw where the law isn't the kernel", "mechanism-heat")
-mutant("heat-rho", "R/heat-kernel.R", "n * (n - 1) * (n - 2) / 24", "n * (n - 1) * (n - 2) / 20", "how many matrices are kept", "mechanism-heat")
+mutant("heat-rho", "src/mechanism/mechanism_heat.c", "d * (d - 1) * (d - 2) / 24", "d * (d - 1) * (d - 2) / 20", "how many matrices are kept", "mechanism-heat")
 mutant("heat-region", "R/mechanism-heat.R", "radius = r$details$longer * noise_length_quantile", "radius = 0.8 * noise_length_quantile", "the region holds the mean", "mechanism-heat")
 mutant("heat-law", "R/mechanism-heat.R", "scale <- ask$sigma %||% heat_scale(space, law$scale)", "scale <- ask$sigma %||% (0.97 * heat_scale(space, law$scale))", "the scale is that of the price", "mechanism-heat")
 mutant("kng-lattice-bend", "src/mechanism/mechanism_kng_lattice.c", "1 - (1 - kng_cot_factor(k->curvature, 2 * k->radius)) * share", "1 - 0.5 * (1 - kng_cot_factor(k->curvature, 2 * k->radius)) * share", "what the distances bend", "kng-lattice")

@@ -93,14 +93,16 @@ SEXP riemdp_origin(SEXP m)
     return ffi_run(origin_body, NULL, m, 0);
 }
 
-/* size of the matrices that turn the space, and whether they are complex; 0 where there are none */
+/* size of the matrices that turn the space, whether they are complex, and heat_rho() of their group; size 0 where there are none */
 static SEXP group_body(struct call *c, void *data)
 {
     (void)data;
     int unitary;
-    SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, 2));
-    REAL(out)[0] = (double)heat_group(&c->m, &unitary);
+    size_t n = heat_group(&c->m, &unitary);
+    SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, 3));
+    REAL(out)[0] = (double)n;
     REAL(out)[1] = unitary;
+    REAL(out)[2] = heat_rho(n, unitary);
     return out;
 }
 

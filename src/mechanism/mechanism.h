@@ -85,8 +85,9 @@ size_t heat_work(manifold_t m);
 int heat_make(struct heat *law, manifold_t m, double sigma, double *work);
 /* log of the probability to keep an element of the Lie algebra whose matrix, twice as large and real, has eigenvalues w */
 double heat_log_kept(size_t n, int unitary, const double *w);
-/* The motion is made of so many independent ones, each of which is kept once in e trials or more often; rho: the squared length of half the sum
- * of the positive roots */
+/* of the group, the squared length of half the sum of the positive roots */
+double heat_rho(size_t n, int unitary);
+/* The motion is made of so many independent ones, each of which is kept once in e trials or more often, up to 1000 */
 double heat_parts(double rho, double sigma);
 /* turns p; STATUS_TRIALS as radial_draw() */
 int heat_turn(const struct heat *law, struct rng *rng, double *p);

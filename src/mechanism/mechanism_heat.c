@@ -193,8 +193,7 @@ double heat_parts(double rho, double sigma)
     return fmin(1000, fmax(1, ceil(0.5 * rho * sigma * sigma)));
 }
 
-/* squared length of half the sum of the positive roots */
-static double half_roots(size_t n, int unitary)
+double heat_rho(size_t n, int unitary)
 {
     double d = (double)n;
     return unitary ? d * (d * d - 1) / 6 : d * (d - 1) * (d - 2) / 24;
@@ -206,7 +205,7 @@ int heat_turn(const struct heat *law, struct rng *rng, double *p)
     if (whole)
         return turn_parts(law, whole, rng, p);
     size_t n = law->n;
-    double parts = heat_parts(half_roots(n, law->unitary), law->sigma);
+    double parts = heat_parts(heat_rho(n, law->unitary), law->sigma);
     struct heat one_part = *law;
     one_part.sigma = law->sigma / sqrt(parts);
     int status = STATUS_OK;
