@@ -198,3 +198,6 @@ legendre_values <- function(z, degree) {
   }
   out
 }
+
+# how many B-splines there are, with the one that the columns leave out
+spline_count <- function(basis) length(basis$lower) + 1

@@ -11,12 +11,13 @@ format.riemdp_spline <- function(x, ...) {
             x$range[2], nrow(x$value)),
     sprintf("  responses within %.4g of the public %s", x$radius,
             if (is.null(x$velocity)) "centre" else "geodesic through the centre"),
+    if (identical(x$target, "frechet")) "  Frechet means of the records near each knot, smoothed",
     paste0("  ", origin_words(x)),
     if (is.na(x$expected_error)) "  expected error: none is told where the number of records is private" else
       c(sprintf("  expected error %.4g by a model (one wave, predictors even over the range)%s", x$expected_error,
                 if (x$expected_error > x$constant) ": NO BETTER than the public reference" else ""),
         "    uneven predictors, intervals without records and more waves err more, in trials up to 30 times",
-        model_error_lines("spline")),
+        model_error_lines(error_kind(x))),
     release_lines(x)
   )
 }
@@ -44,12 +45,19 @@ summary.riemdp_spline <- function(object, ...) {
 explain.riemdp_spline <- function(x, ...) {
   say <- function(...) cat(strwrap(paste0(...), exdent = 2), sep = "\n")
   cat(format(x$guarantee), "\n\n", sep = "")
-  say("Released are sums over records of B-splines times logarithms, and of products of B-splines, and how many ",
-      "records count. B-splines are not negative and add up to 1, so that one record moves all sums of a kind ",
-      "together by no more than it moves their plain count. ",
-      if (x$mechanism == "l2") {
-        sprintf(paste("Each B-spline's sum has noise of density exp(-|z|/scale), each product's two-sided geometric",
-                      "noise, with %.3g of epsilon for the former"), x$share)
+  if (identical(x$target, "frechet")) {
+    say("A record counts in eighths at the two knots beside its predictor, 8 in all. Released are, for each knot, ",
+        "that number of records, and it times the logarithm of their Frechet mean, and how many records count: one ",
+        "record moves the logarithms together by no more than a bound of what it moves one mean's, however many ",
+        "knots there are (proofs/mean-sensitivity.md, Lemma 8).")
+  } else {
+    say("Released are sums over records of B-splines times logarithms, and of products of B-splines, and how many ",
+        "records count. B-splines are not negative and add up to 1, so that one record moves all sums of a kind ",
+        "together by no more than it moves their plain count.")
+  }
+  say(if (x$mechanism == "l2") {
+        sprintf(paste("Each knot's or B-spline's sum has noise of density exp(-|z|/scale), all others two-sided",
+                      "geometric noise, with %.3g of epsilon for the former"), x$share)
       } else {
         sprintf("All have discrete Gaussian noise, products of B-splines times %.3g", x$share)
       }, ", drawn by integer arithmetic.")
@@ -60,7 +68,7 @@ explain.riemdp_spline <- function(x, ...) {
   }
   say("Coefficients follow from these sums and from public numbers, the penalty as well.")
   say(origin_sentence(x))
-  say("Errors: ", sub("^O", "o", error_note("spline")))
+  say("Errors: ", sub("^O", "o", error_note(error_kind(x))))
   say("Not protected: the time that the call takes.")
   say("Assumed: ", paste(x$guarantee$assumptions, collapse = "; "), ".")
   explain_end(x)
@@ -103,6 +111,9 @@ confint.riemdp_spline <- function(object, parm, level = 0.95, ...) {
 #' @param ... nothing; later arguments must be named.
 #' @param degree of the B-splines, from 1 to 10.
 #' @param delta from 0 to below 1; above 0 normal noise may be drawn.
+#' @param target as in [dp_spline()]; `"frechet"` is for `degree` 1, its default there, and pure.
+#' @param center as in [dp_spline()]; needed for `"frechet"` where curvature isn't the same everywhere
+#'   (Bures-Wasserstein).
 #' @return A data frame with a row for each n, epsilon and df: `n`, `nominal_epsilon`, `df`, `mechanism` (`"l2"` or
 #'   `"normal"`), `share` (of epsilon, of the sums of logarithms; for `"normal"` the weight of products),
 #'   `expected_error` (root mean squared distance in the reference's tangent spaces, by the model) and `constant`
@@ -119,10 +130,13 @@ confint.riemdp_spline <- function(object, parm, level = 0.95, ...) {
 #' @examples
 #' dp_spline_plan(sphere(2), n = c(500, 5000), epsilon = 1, radius = 0.6, df = c(5, 10, 30))
 #' @export
-dp_spline_plan <- function(M, n, epsilon, radius, df = 8, ..., degree = 3, delta = 0) {
+dp_spline_plan <- function(M, n, epsilon, radius, df = 8, ..., degree = if (target == "frechet") 1 else 3, delta = 0,
+                           target = c("tangent", "frechet"), center = NULL) {
   check_dots_empty(...)
   check_manifold(M)
   check_given(c(n = missing(n), epsilon = missing(epsilon), radius = missing(radius)))
+  target <- check_choice(target, "target", c("tangent", "frechet"))
+  if (!is.null(center)) center <- public_point(M, center)
   degree <- check_count(degree, "degree", most = BASIS_MOST[["degree"]])
   for (numbers in list(n, epsilon, df)) {
     if (!is.numeric(numbers) || is.object(numbers) || !length(numbers)) {
@@ -136,8 +150,10 @@ dp_spline_plan <- function(M, n, epsilon, radius, df = 8, ..., degree = 3, delta
     term <- list(kind = "bs", degree = degree)
     term <- c(term, checked_knots(list(df = check_count(k, "df", least = degree)), "bs", degree))
     basis <- basis_on(term, c(0, 1))
-    ask <- list(n = check_count(m, "n", most = 1e12), epsilon = check_number(e, "epsilon", positive = TRUE),
-                delta = delta, d = mf_facts(M)$dimension, basis = basis, range = c(0, 1), pairs = spline_pairs(basis))
+    ask <- list(manifold = M, n = check_count(m, "n", most = 1e12),
+                epsilon = check_number(e, "epsilon", positive = TRUE), delta = delta, center = center,
+                radius = radius, d = mf_facts(M)$dimension, basis = basis, range = c(0, 1), pairs = spline_pairs(basis))
+    if (target == "frechet") ask <- local_means_ask(ask)
     noise <- spline_noise(ask)
     rows <- c(rows, list(data.frame(
       n = ask$n, nominal_epsilon = ask$epsilon, df = k, mechanism = noise$law, share = noise$share,

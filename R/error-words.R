@@ -30,6 +30,8 @@ ERROR_WORDS <- list(
   spline = c(about = paste("the spline without noise, with the best penalty, of the logarithms at the reference,",
                            "shortened to the radius"),
              clipping = "what moving predictors and shortening logarithms does to the curve"),
+  spline_local = c(about = "the same smooth of local Frechet means of records moved to the public ball, without noise",
+                   clipping = "what moving predictors and records does to the curve"),
   optimize = c(about = "the run without noise, of clipped gradients",
                clipping = "what clipping gradients does to the minimum, where they are longer than the clip"),
   pca = c(about = "the run without noise, of rows shortened to the public bound and clipped gradients",
@@ -65,7 +67,7 @@ error_kind <- function(r) {
   if (inherits(r, "riemdp_variance")) return(if (is.null(r$unit)) "variance" else "variance_unit")
   if (inherits(r, "riemdp_lm")) return("lm")
   if (inherits(r, "riemdp_regression")) return("regression")
-  if (inherits(r, "riemdp_spline")) return("spline")
+  if (inherits(r, "riemdp_spline")) return(c(tangent = "spline", frechet = "spline_local")[[r$target %||% "tangent"]])
   if (inherits(r, "riemdp_pga")) return(if (identical(r$from, "center")) "pga_center" else "pga")
   if (inherits(r, "riemdp_covariance")) return("covariance")
   if (inherits(r, "riemdp_components")) return("components")

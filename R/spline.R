@@ -36,8 +36,6 @@ spline_features <- function(basis, range, v) {
   s
 }
 
-spline_count <- function(basis) length(basis$lower) + 1
-
 # where two B-splines overlap, and the first of them: row and column of each entry of their products
 spline_pairs <- function(basis) {
   count <- spline_count(basis)
@@ -61,11 +59,11 @@ spline_penalty <- function(basis) {
 }
 
 # Of a predictor that is even on its range: the features, their mean products, and those of three, of which two are one
-# of the `pairs`
-spline_nominal <- function(basis, range, pairs, n = 1000) {
+# of the `pairs`. Of local means features themselves are in the place of products of two.
+spline_nominal <- function(basis, range, pairs, n = 1000, local = FALSE) {
   s <- spline_features(basis, range, range[1] + (seq_len(n) - 0.5) / n * diff(range))
-  two <- s[pairs[, 1], , drop = FALSE] * s[pairs[, 2], , drop = FALSE]
-  list(s = s, gram = tcrossprod(s) / n, triple = tcrossprod(two, s) / n)
+  two <- if (local) s else s[pairs[, 1], , drop = FALSE] * s[pairs[, 2], , drop = FALSE]
+  list(s = s, gram = if (local) diag(rowMeans(s), nrow(s)) else tcrossprod(s) / n, triple = tcrossprod(two, s) / n)
 }
 
 # ---- the reference ---------------------------------------------------------------------------------------------------
@@ -178,6 +176,10 @@ check_penalty <- function(penalty) {
 #' @param bounds the predictor's range, two numbers; what lies outside is moved to its end. By default that of the
 #'   records.
 #' @param penalty `"auto"`, or \eqn{\lambda}, a number from 0 to 1e12.
+#' @param target `"tangent"`, or `"frechet"`: local Frechet regression (Petersen and Mueller 2019) at the knots of
+#'   `bs(t, df, degree = 1)`: Frechet means of the responses, weighted by how near the knot their predictors are, in
+#'   the place of averages of logarithms; the same penalty, and between knots lines in the tangent space. With
+#'   `penalty = 0` coefficients are the logarithms of these means.
 #' @param x,object a fit.
 #' @param newdata a data frame with the predictor; by default that of the records.
 #' @param ... not used, or further arguments of the plot.
@@ -191,6 +193,9 @@ check_penalty <- function(penalty) {
 #' @references
 #' Eilers, P. H. C. and Marx, B. D. (1996). Flexible smoothing with B-splines and penalties. *Statistical Science* 11,
 #' 89-121. \doi{10.1214/ss/1038425655}
+#'
+#' Petersen, A. and Mueller, H.-G. (2019). Frechet regression for random objects with Euclidean predictors. *Annals of
+#' Statistics* 47, 691-719. \doi{10.1214/17-AOS1624}
 #'
 #' Craven, P. and Wahba, G. (1979). Smoothing noisy data with spline functions. *Numerische Mathematik* 31, 377-403.
 #' \doi{10.1007/BF01404567}
@@ -208,10 +213,11 @@ check_penalty <- function(penalty) {
 #' plot(fit)
 #' @export
 spline_regression <- function(formula, M, data = NULL, center = NULL, ..., velocity = NULL, bounds = NULL,
-                              penalty = "auto") {
+                              penalty = "auto", target = c("tangent", "frechet")) {
   check_dots_empty(...)
   check_manifold(M)
   penalty <- check_penalty(penalty)
+  target <- check_choice(target, "target", c("tangent", "frechet"))
   if (!(is.null(data) || (is.list(data) && !is_chunks(data)))) {
     abort_riemdp("argument", "`data` must be a data frame or a list.")
   }
@@ -226,7 +232,8 @@ spline_regression <- function(formula, M, data = NULL, center = NULL, ..., veloc
   reference <- spline_reference(M, center %||% frechet_mean(y, M)$mean, velocity, column$half)
   fit <- list(manifold = M, reference = reference, basis = basis_on(asked$term, range), range = range, columns = column,
               terms = records$spec$formula, formula = formula, bounds = records$spec$bounds,
-              constants = records$constants, center = reference$center, velocity = velocity)
+              constants = records$constants, center = reference$center, velocity = velocity, target = target)
+  if (target == "frechet") check_local(fit)
   structure(plain_spline(fit, records$x, y, penalty), class = "riemdp_spline_regression")
 }
 
@@ -251,7 +258,9 @@ plain_spline <- function(fit, x, y, penalty) {
     abort_riemdp("not_finite", "responses are so far from the reference that doubles don't hold squared distances.")
   }
   n <- ncol(s)
-  solved <- spline_solve(tcrossprod(s), tcrossprod(s, found$c), sum(found$c^2), n, spline_penalty(fit$basis), penalty)
+  sums <- if (fit$target == "frechet") local_sums(fit, s, y) else
+    list(gram = tcrossprod(s), moment = tcrossprod(s, found$c))
+  solved <- spline_solve(sums$gram, sums$moment, sum(found$c^2), n, spline_penalty(fit$basis), penalty)
   points <- spline_points(M, fit$reference, solved$theta, s, x)
   c(fit, list(coefficients = solved$theta, penalty = solved$penalty, df = solved$df,
               sigma = sqrt(solved$left / (nrow(found$c) * max(n - solved$df, 1e-9))),

@@ -316,8 +316,8 @@ regression_call <- function(data, case, space, budget) {
 
 # along a public point or geodesic
 spline_call <- function(data, case, space, budget) {
-  formula <- if (is.list(data) && "y" %in% names(data) || holds_curves(data)) y ~ bs(x, df = 5, degree = 2) else
-    stats::as.formula(sprintf("cbind(%s) ~ bs(x, df = 5, degree = 2)", paste(point_columns(space), collapse = ", ")), env = globalenv())
+  left <- if (is.list(data) && "y" %in% names(data) || holds_curves(data)) "y" else sprintf("cbind(%s)", paste(point_columns(space), collapse = ", "))
+  formula <- stats::as.formula(sprintf("%s ~ bs(x, df = 5, degree = %d)", left, case$degree %||% 2), env = globalenv())
   environment(formula) <- globalenv()
   if (isTRUE(case$moving)) {
     case$args$velocity <- mf_from_coords(space$M, space$center, c(0.6, numeric(mf_facts(space$M)$dimension - 1)))
@@ -333,6 +333,7 @@ spline_cases <- function() {
     moving = list(method = "l2", spaces = c("sphere", "hyperboloid"), moving = TRUE),
     normal = list(method = "normal", spaces = c("sphere", "plane"), args = list(delta = 0.1)),
     penalty = list(method = "l2", spaces = "sphere", forms = "frame", args = list(penalty = 1)),
+    frechet = list(method = "l2", spaces = c("sphere", "hyperboloid", "spd"), forms = c("frame", "list"), degree = 1, args = list(target = "frechet")),
     product = list(method = "l2_product", spaces = PRODUCTS),
     unit = list(method = "l2", spaces = c("sphere", "hyperboloid"), args = list(unit = five)),
     unit_column = list(method = "l2", spaces = "sphere", forms = "keyed", args = list(unit = "who")),

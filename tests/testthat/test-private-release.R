@@ -235,6 +235,7 @@ test_that("what every private release pays for its draws is what it states, and 
     pga = dp_pga(near, M, 1, c(0, 0, 1), 0.5), pga_at = dp_pga(near, M, 1, c(0, 0, 1), 0.5, at = c(0, 0, 1), delta = 1e-6, mechanism = "gauss"),
     spline = dp_spline(y ~ bs(x, df = 5), M, curve, epsilon = 1, center = c(0, 0, 1), radius = 0.5, bounds = c(0, 1)),
     spline_normal = dp_spline(y ~ bs(x, df = 5), M, curve, epsilon = 1, center = c(0, 0, 1), radius = 0.5, bounds = c(0, 1), delta = 0.1),
+    spline_local = dp_spline(y ~ bs(x, df = 5, degree = 1), M, curve, epsilon = 1, center = c(0, 0, 1), radius = 0.5, bounds = c(0, 1), target = "frechet"),
     spline_more = dp_spline(y ~ bs(x, df = 5), M, curve, epsilon = 1, center = c(0, 0, 1), radius = 0.5, bounds = c(0, 1), neighbours = "add_remove"),
     subspace = dp_mean(near, M, 1, radius = 0.5, reduce = subspace(M, c(0, 0, 1), c(1, 0, 0))),
     local = dp_local(near, M, 1), local_laplace = dp_local(near, M, 1, per = 0.1, mechanism = "laplace"),
