@@ -84,6 +84,21 @@ pad_points <- function(object, points) {
   points[keep]
 }
 
+# predictors of new records, a row each
+frame_predictors <- function(object, newdata) {
+  if (!(is.list(newdata) || is.environment(newdata))) {
+    abort_riemdp("argument", "`newdata` must be a data frame or list.")
+  }
+  x <- classed({
+    terms <- stats::delete.response(object$terms)
+    model <- stats::model.frame(terms, newdata, na.action = stats::na.pass, xlev = object$xlevels)
+    full <- stats::model.matrix(terms, model, contrasts.arg = object$contrasts)
+    full[, colnames(full) != "(Intercept)", drop = FALSE]
+  }, "`newdata`")
+  storage.mode(x) <- "double"
+  x
+}
+
 as_given <- function(object, points) {
   if (object$points) {
     return(points)
@@ -127,16 +142,7 @@ predict.riemdp_geodesic_regression <- function(object, newdata = NULL, ...) {
   if (is.null(newdata)) {
     return(fitted.riemdp_geodesic_regression(object))
   }
-  if (!(is.list(newdata) || is.environment(newdata))) {
-    abort_riemdp("argument", "`newdata` must be a data frame or list.")
-  }
-  x <- classed({
-    terms <- stats::delete.response(object$terms)
-    model <- stats::model.frame(terms, newdata, na.action = stats::na.pass, xlev = object$xlevels)
-    full <- stats::model.matrix(terms, model, contrasts.arg = object$contrasts)
-    full[, colnames(full) != "(Intercept)", drop = FALSE]
-  }, "`newdata`")
-  storage.mode(x) <- "double"
+  x <- frame_predictors(object, newdata)
   there <- rowSums(!is.finite(x)) == 0
   points <- curve_points(object, x[there, , drop = FALSE])
   keep <- rep(NA_integer_, nrow(x))

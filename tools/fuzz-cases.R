@@ -295,12 +295,16 @@ kinds <- list(
   curve_method = function(k) pick("auto", "newton", "tangent", "gradient", "kng", "paper"),
   curve_release = function(k) keep(k, "curve_release", dp_regression(y ~ t, k$M, list(y = k$x, t = as.double(seq_len(k$n))), epsilon = 1, center = k$one,
                                                                     radius = 0.1, speed = 1, residual_bound = 0.1, bounds = c(0, 9))),
-  spline = function(k) if (runif(1) < 0.7) y ~ bs(t, df = 4) else list(y ~ poly(t, 2), y ~ bs(t, df = 4, degree = 1), y ~ t, y ~ bs(t, knots = c(2, 5)), y ~ ns(t, 3))[[sample(5, 1)]],
+  spline = function(k) {
+    if (runif(1) < 0.7) return(y ~ bs(t, df = 4))
+    list(y ~ poly(t, 2), y ~ bs(t, df = 4, degree = 1), y ~ t, y ~ bs(t, knots = c(2, 5)), y ~ ns(t, 3))[[sample(5, 1)]]
+  },
   spline_release = function(k) keep(k, "spline_release", dp_spline(y ~ bs(t, df = 4), k$M, list(y = k$x, t = as.double(seq_len(k$n))), epsilon = 1,
                                                                    center = k$one, radius = 0.1, bounds = c(0, 9))),
   spline_fit = function(k) keep(k, "spline_fit", spline_regression(y ~ bs(t, df = 4), k$M, list(y = k$x, t = as.double(seq_len(k$n))), center = k$one,
                                                                    bounds = c(0, 9))),
-  spline_penalty = function(k) pick("auto", 0, 1, 1e6), spline_target = function(k) pick("tangent", "frechet"), spline_velocity = function(k) pick(NULL, kinds$velocity(k)),
+  spline_penalty = function(k) pick("auto", 0, 1, 1e6), spline_target = function(k) pick("tangent", "frechet"),
+  spline_velocity = function(k) pick(NULL, kinds$velocity(k)),
   curve_band = function(k) confint(kinds$curve_release(k)),
   curve_plan = function(k) keep(k, "curve_plan", dp_regression_plan(k$M, 50, 1, k$one, 0.1, 1, 0.1, c(0, 1))),
   published_curve = function(k) keep(k, "published_curve", nonprivate_regression_kng(y ~ t, euclidean(2), list(y = cbind(1:5, c(1, 3, 2, 5, 4)), t = 1:5 / 5),
@@ -313,6 +317,8 @@ kinds <- list(
   curve_data = function(k) list(y = k$x, t = as.double(seq_len(k$n)), u = c(1, 0, 0, 1)),
   loss_name = function(k) pick("squared", "huber", "lad"), origin = function(k) list(0, 2, "mean")[[sample(3, 1)]],
   omit = function(k) na.omit,
+  half_width = function(k) pick(NULL, 0.5, 3, -1), window = function(k) pick("gaussian", "epanechnikov"),
+  frechet_fit = function(k) keep(k, "frechet_fit", frechet_regression(y ~ t, k$M, list(y = k$x, t = as.double(seq_len(k$n))), bandwidth = pick(NULL, 2))),
   curve_fit = function(k) keep(k, "curve_fit", geodesic_regression(y ~ t, k$M, list(y = k$x, t = as.double(seq_len(k$n))), starts = 1, tol = 1e-6)),
   curve_summary = function(k) keep(k, "curve_summary", summary(kinds$curve_fit(k))),
   stored = function(k) .Call(entries$riemdp_stored, k$M, k$one), ball_sum = function(k) pick("logs", "coords", "points", "centre_coords"),
@@ -511,6 +517,9 @@ arguments <- c(
                     "penalty=spline_penalty target=spline_target invalid unit=unit_any neighbours source=note ledger"),
   dp_spline_plan = "M n=count epsilon radius=positive df=whole degree=whole delta=delta_small target=spline_target center=one",
   confint.riemdp_spline = "object=spline_release", predict.riemdp_spline = "object=spline_release newdata=curve_data",
+  frechet_regression = paste("formula=curve M data=curve_data bandwidth=half_width kernel=window weights=no_path subset=no_path na.action=omit tol",
+                             "max_iter=count"),
+  predict.riemdp_frechet_regression = "object=frechet_fit newdata=curve_data",
   spline_regression = paste("formula=spline M data=curve_data center=one velocity=spline_velocity bounds=half penalty=spline_penalty",
                             "target=spline_target"),
   predict.riemdp_spline_regression = "object=spline_fit newdata=curve_data",
@@ -564,7 +573,8 @@ arguments <- c(
 )
 
 # methods of exported and of base generics: by the class they are for
-classes <- c(riemdp_spline = "spline_release", riemdp_spline_regression = "spline_fit", riemdp_regression = "curve_release",
+classes <- c(riemdp_spline = "spline_release", riemdp_spline_regression = "spline_fit", riemdp_frechet_regression = "frechet_fit",
+             riemdp_regression = "curve_release",
              riemdp_regression_plan = "curve_plan", riemdp_band = "curve_band",
              riemdp_geodesic_regression = "curve_fit", summary.riemdp_geodesic_regression = "curve_summary", riemdp_points = "points",
              riemdp_tangents = "tangents", riemdp_points.riemdp_points = "points", riemdp_tangents.riemdp_tangents = "tangents", riemdp_frechet_mean = "fit",
