@@ -8,6 +8,17 @@ abort_riemdp <- function(suffix, message) {
   ))
 }
 
+# The value of a callback's call, or `otherwise` where it fails: nothing that it signals gets out. What stop() is given
+# need be no error; it would end a script past every handler of errors, and is made one here.
+contained <- function(expr, otherwise) {
+  stopped <- function(e) {
+    inside <- vapply(seq_len(sys.nframe()), function(k) identical(sys.function(k), base::stop), NA)
+    if (!inherits(e, "error") && any(inside)) stop("a callback stopped", call. = FALSE)
+  }
+  tryCatch(withCallingHandlers(suppressWarnings(suppressMessages(expr)), condition = stopped),
+           error = function(e) otherwise)
+}
+
 # a status as C returns it
 status_number <- function(name) match(name, .Call(riemdp_statuses)[, 1]) - 1L
 

@@ -12,6 +12,7 @@ local_promise_words <- function(x) {
 #' @rdname riemdp_release
 #' @export
 format.riemdp_local <- function(x, ...) {
+  gone <- sum(!mf_is_point(x$manifold, x$value))
   c(
     sprintf("Private points, each released by itself: %d on %s", as.integer(x$n), label_manifold(x$manifold)),
     paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, x$n))),
@@ -22,6 +23,8 @@ format.riemdp_local <- function(x, ...) {
     paste0("  ", origin_words(x)),
     sprintf("  expected distance from the record%s %.4g", if (x$radius < Inf) ", moved to the ball," else "",
             x$expected_error),
+    if (gone > 0) sprintf("  NO POINTS: %d of what is released %s beyond what doubles hold; a larger epsilon would do",
+                          gone, if (gone == 1) "is" else "are"),
     if (!is.null(x$factor)) sprintf("  `unbiased`: the points times %.4g, root mean square error %.4g each", x$factor,
                                     x$unbiased_error),
     release_lines(x)

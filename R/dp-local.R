@@ -68,16 +68,17 @@
 #' @param source,ledger,data_set,part as in [dp_mean()]. Releasing all records costs each of them `epsilon` once. With
 #'   `per` a ledger is told what the whole ball or space costs, \eqn{\epsilon} times its diameter over L, and at least
 #'   `epsilon`; where there is no bound it is refused.
-#' @return An object of class `riemdp_local` and [riemdp_release]: `value` (n points in the plain shape of many, or one
-#'   for one), `unbiased` (on spheres, of laws around the record: `value` times `factor`, a matrix with one row a point,
-#'   whose expectation is the record as a unit vector, so that averages of many have no bias), `factor`,
-#'   `unbiased_error` (root mean square error of a row), `manifold`, `mechanism`, `n`, `per`, `center`, `radius` (`Inf`
-#'   for none), `whole_epsilon` (what any two values cost; `Inf` where there is no bound), `sensitivity`, `scale`
-#'   (kappa is its inverse; of `"privunit"` p and angle are in `cap`), `rounding`, `expected_error` (mean distance from
-#'   the record in the ball), `unit`, `source`, `guarantee`, `budget`, `draws`. `guarantee()` has `promise`
-#'   (`"local DP"` or `"metric privacy"`) and `per`. Errors: `riemdp_error_unsupported` for what a space or ball can't
-#'   have, `riemdp_error_existence` where the Laplace law doesn't exist at this scale, `riemdp_error_argument`,
-#'   `riemdp_error_radius` and `riemdp_error_shape` as for [dp_mean()].
+#' @return An object of class `riemdp_local` and [riemdp_release]: `value` (n points in the plain shape of many, or
+#'   one for one; of positive definite matrices such as noise for a small `epsilon` takes beyond what doubles hold are
+#'   no points, which [mf_is_point()] and `print()` tell), `unbiased` (on spheres, of laws around the record: `value`
+#'   times `factor`, a matrix with one row a point, whose expectation is the record as a unit vector, so that averages
+#'   of many have no bias), `factor`, `unbiased_error` (root mean square error of a row), `manifold`, `mechanism`,
+#'   `n`, `per`, `center`, `radius` (`Inf` for none), `whole_epsilon` (what any two values cost; `Inf` where there is
+#'   no bound), `sensitivity`, `scale` (kappa is its inverse; of `"privunit"` p and angle are in `cap`), `rounding`,
+#'   `expected_error` (mean distance from the record in the ball), `unit`, `source`, `guarantee`, `budget`, `draws`.
+#'   `guarantee()` has `promise` (`"local DP"` or `"metric privacy"`) and `per`. Errors: `riemdp_error_unsupported`
+#'   for what a space or ball can't have, `riemdp_error_existence` where the Laplace law doesn't exist at this scale,
+#'   `riemdp_error_argument`, `riemdp_error_radius` and `riemdp_error_shape` as for [dp_mean()].
 #' @references
 #' Andres, M. E., Bordenabe, N. E., Chatzikokolakis, K. and Palamidessi, C. (2013). Geo-indistinguishability:
 #' differential privacy for location-based systems. *Proceedings of the 2013 ACM Conference on Computer and

@@ -81,7 +81,8 @@ GRAM_MOST <- 250
 #'   even over the range.
 #' @param data a data frame or list, or such tables in [chunks()]: then variables come from `data` only.
 #' @param center,radius a public point, and the distance from the reference within which responses are expected: longer
-#'   logarithms are shortened to it. Below the injectivity radius, in the units of the metric.
+#'   logarithms are shortened to it. Below the injectivity radius, in the units of the metric; at most 15 on
+#'   hyperbolic space and 21 for matrices but with the Bures-Wasserstein metric, beyond which doubles hold no points.
 #' @param bounds public range of the predictor, two numbers.
 #' @param velocity `NULL` for a constant reference, or the reference's velocity at the middle of the range, where it
 #'   passes through `center`: one public tangent vector for one unit of the predictor. Times half the range it is no
@@ -192,7 +193,19 @@ spline_radius <- function(M, radius) {
   if (limit > 0 && radius >= limit) {
     abort_riemdp("radius", sprintf("`radius` is %.4g, but must be below %.4g, the injectivity radius.", radius, limit))
   }
+  farthest <- farthest_held(M)
+  if (radius > farthest) {
+    abort_riemdp("radius", sprintf("`radius` is %.4g, but must be at most %.4g: doubles hold no points farther out.",
+                                   radius, farthest))
+  }
   radius
+}
+
+# How far from a centre there are points in doubles, by the least curvature; matrices' eigenvalues grow as fast where
+# logarithms make their metric flat
+farthest_held <- function(M) {
+  bend <- max(sqrt(max(0, -mf_facts(M)$k_min)), if (identical(M$metric, "logeuclidean")) sqrt(0.5) else 0)
+  if (bend > 0) 15 / bend else Inf
 }
 
 # what is asked for, checked: public quantities only

@@ -135,10 +135,13 @@ votes_of <- function(data, f, n, ask) {
 
 some_rows <- function(data, rows) if (length(dim(data)) == 2) data[rows, , drop = FALSE] else data[rows]
 
-# 1 where the test rejects, 0 else: also where it fails
+# 1 where the test rejects, 0 else: also where it fails, or what it returns does, of a class with methods of its own
 vote <- function(f, data, alpha0) {
-  p <- NULL
-  tryCatch(utils::capture.output(p <- suppressWarnings(suppressMessages(f(data)))), error = function(e) NULL)
-  if (is.list(p)) p <- p[["p.value"]]
-  as.numeric(is.numeric(p) && length(p) == 1 && isTRUE(p >= 0 && p <= 1 && p <= alpha0))
+  rejects <- FALSE
+  contained(utils::capture.output({
+    p <- f(data)
+    if (is.list(p)) p <- p[["p.value"]]
+    rejects <- is.numeric(p) && length(p) == 1 && isTRUE(as.double(p) >= 0 && as.double(p) <= min(1, alpha0))
+  }), NULL)
+  as.numeric(isTRUE(rejects))
 }

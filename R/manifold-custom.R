@@ -111,5 +111,5 @@ custom_call <- function(f, args, quiet) {
   if (!quiet) {
     return(run())
   }
-  tryCatch(suppressWarnings(suppressMessages(run())), error = function(e) NULL)
+  contained(run(), NULL)
 }

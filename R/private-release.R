@@ -100,8 +100,8 @@ pay <- function(price) {
 }
 
 # Draws must cost no more than the guarantee states. Neither may they cost more than what was taken from the ledger,
-# where that is a sum: of pure and approximate prices, and a Gaussian one. (Of steps on samples check_told() asks for
-# the very event.)
+# where that is a sum: of pure and approximate prices, and a Gaussian one, which normal draws are set against first. (Of
+# steps on samples check_told() asks for the very event.)
 check_paid <- function(mine) {
   all_of <- function(name) unlist(lapply(mine$prices, `[[`, name))
   cost <- list(epsilon = sum(all_of("epsilon")), delta = sum(all_of("delta")), mu = sqrt(sum(all_of("mu")^2)))
@@ -109,7 +109,7 @@ check_paid <- function(mine) {
   if (!covers(mine$stated, cost) || isTRUE(cost$mu > mine$stated$mu * (1 + 1e-9))) {
     abort_contract(sprintf("its draws cost %s, its guarantee states %s", words(cost), words(mine$stated)))
   }
-  if (!is.null(mine$taken) && !within_sum(mine$taken, cost) && !covers(mine$taken, cost)) {
+  if (!is.null(mine$taken) && !covers(mine$taken, cost, mine$taken$mu)) {
     abort_contract(sprintf("its draws cost %s, the ledger was told of %s", words(cost), words(mine$taken)))
   }
 }
@@ -122,16 +122,15 @@ check_told <- function(event) {
   }
 }
 
-# a Gaussian cost turned into what of epsilon and delta the rest leaves; with room for the rounding of sums, and for
-# that of small deltas, which two ways to one number may differ by
-covers <- function(budget, cost) {
+# A Gaussian cost beyond `mu` turned into what of epsilon and delta the rest leaves: normal draws together are one, of
+# the root of the sum of their squares, and that is one of `mu` beside one of what is left. With room for the rounding
+# of sums, and for that of small deltas, which two ways to one number may differ by.
+covers <- function(budget, cost, mu = 0) {
   rest <- budget$epsilon * (1 + 1e-9) - cost$epsilon
   left <- budget$delta * (1 + 1e-9) - cost$delta
-  isTRUE(rest >= 0 && left >= 0 && (cost$mu == 0 || gaussian_delta(cost$mu, rest) <= 1.001 * left))
+  beyond <- sqrt(max(0, cost$mu^2 - (mu * (1 + 1e-9))^2))
+  isTRUE(rest >= 0 && left >= 0 && (beyond == 0 || gaussian_delta(beyond, rest) <= 1.001 * left))
 }
-
-# each kind of cost for itself
-within_sum <- function(budget, cost) isTRUE(all(unlist(cost) <= unlist(budget) * (1 + 1e-9)))
 
 # the numbers in it are public, or follow from what was released
 abort_contract <- function(why) {

@@ -251,12 +251,12 @@ own_function <- function(problem, data, n, private) {
   }
   failed <- matrix(NaN, facts$ambient + 1, 1)
   alone <- function(w, i) {
-    if (private) quietly(some(w, i, batched), failed) else some(w, i, batched)
+    if (private) contained(some(w, i, batched), failed) else some(w, i, batched)
   }
   function(p, which) {
     w <- plain_point(facts, p)
     if (together) {
-      out <- if (private) quietly(some(w, which, TRUE), NULL) else some(w, which, TRUE)
+      out <- if (private) contained(some(w, which, TRUE), NULL) else some(w, which, TRUE)
       if (!is.null(out)) {
         return(out)
       }
@@ -280,7 +280,7 @@ made_up_numbers <- function(n, columns, base = 0) {
 
 # list(w, a, b): a point, records of M and others, in M's plain form; NULL where they can't be had
 made_up_points <- function(M, at = NULL) {
-  quietly({
+  contained({
     if (is.null(at)) at <- plain_point(mf_facts(M), as.vector(.Call(riemdp_origin, M)))
     d <- mf_facts(M)$dimension
     some <- function(base) mf_exp(M, at, mf_from_coords(M, at, 0.3 / sqrt(d) * made_up_numbers(MADE_UP, d, base)))
@@ -293,8 +293,9 @@ made_up_points <- function(M, at = NULL) {
 made_up_records <- function(M, data, at) {
   points <- made_up_points(M, at)
   if (is.null(points) || is.null(data)) return(NULL)
-  points[c("a", "b")] <- lapply(1:2,
-                                function(base) quietly(made_up_like(M, data, points[[c("a", "b")[base]]], base), NULL))
+  points[c("a", "b")] <- lapply(1:2, function(base) {
+    contained(made_up_like(M, data, points[[c("a", "b")[base]]], base), NULL)
+  })
   points
 }
 
@@ -342,7 +343,7 @@ made_up_apart <- function(problem, made_up) {
   apart <- function(f, shape) {
     # columns of results for records of `a`, those in `other` replaced by those of `b`, in the order `which`
     results <- function(w, which, other = integer()) {
-      quietly({
+      contained({
         z <- own_records(made_up$a, which, TRUE)
         if (length(other)) z <- put_records(z, match(other, which), own_records(made_up$b, other, TRUE))
         shape(f(w, z), length(which))
@@ -395,11 +396,6 @@ apart_in <- function(problem, data, start) {
   shown <- if (is_chunks(data)) NA else rows_apart(problem, made_up_records(problem$manifold, data, start))
   problem$alone <- !isTRUE(shown)
   problem
-}
-
-# value of expr, or `otherwise`; nothing that a callback says is passed on
-quietly <- function(expr, otherwise) {
-  tryCatch(suppressWarnings(suppressMessages(expr)), error = function(e) otherwise)
 }
 
 # what the optimiser asks of the records of a chunk

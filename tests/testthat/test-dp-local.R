@@ -290,6 +290,15 @@ test_that("one person's own point comes back as one point, and shapes are those 
   expect_identical(dim(dp_local(with_simulation(1, mf_random(kendall(4), 5)), kendall(4), 1)$value), c(4L, 5L))
 })
 
+test_that("matrices that noise takes beyond what doubles hold are told to be no points", {
+  r <- with_simulation(1, dp_local(wishart_spd[, , 1:20], spd(2), epsilon = 0.01, center = diag(2), radius = 1.5))
+  gone <- sum(!mf_is_point(spd(2), r$value))
+  expect_gt(gone, 10)
+  expect_match(paste(utils::capture.output(print(r)), collapse = " "), sprintf("NO POINTS: %d of what is released are", gone))
+  near <- with_simulation(1, dp_local(wishart_spd[, , 1:20], spd(2), epsilon = 10, center = diag(2), radius = 1.5))
+  expect_no_match(paste(utils::capture.output(print(near)), collapse = " "), "NO POINTS")
+})
+
 test_that("what can't be had is refused from public numbers", {
   x <- copies(tilted(2), 3)
   refused <- function(class, ...) expect_error(dp_local(...), class = paste0("riemdp_error_", class))

@@ -197,6 +197,12 @@ test_that("units count with their means, and the number of records can be privat
                    ledger = ledger)
   expect_identical(guarantee(normal)$unit, "unit")
   expect_equal(c(ledger_history(ledger)$epsilon, ledger_history(ledger)$delta), c(2, 1e-6))
+  # the mean's noise is normal and told as approximate, the directions' as normal
+  for (epsilon in c(0.02, 0.2, 1)) {
+    ledger <- dp_ledger(epsilon = 2, delta = 0.01, adjacency = "add-remove")
+    r <- dp_pga(x, s$M, epsilon = epsilon, center = s$center, radius = s$radius, delta = 1e-3, from = "mean", neighbours = "add_remove", ledger = ledger)
+    expect_identical(r$guarantee$label, "approx")
+  }
   none <- dp_pga(as.array(x)[, , 0], s$M, epsilon = 2, center = s$center, radius = s$radius, neighbours = "add_remove")
   expect_length(none$value$directions, 1)
   both <- dp_pga(x, s$M, epsilon = 2, center = s$center, radius = s$radius, unit = who, from = "mean")

@@ -415,6 +415,19 @@ test_that("plans say what a release says, and normal noise is taken where it is 
   expect_true(all(diff(n) < 0))
 })
 
+test_that("as far as a radius may be, doubles hold the curve's points", {
+  set.seed(12)
+  t <- stats::runif(60)
+  for (s in list(list(hyperbolic(2), c(1, 0, 0), 15), list(spd(2), diag(2), 21), list(spd(2, "logeuclidean"), diag(2), 21), list(power(spd(2), 2), NULL, 15))) {
+    M <- s[[1]]
+    center <- s[[2]] %||% mf_join(M, list(diag(2), diag(2)))
+    y <- mf_points(mf_exp(M, center, mf_from_coords(M, center, matrix(stats::rnorm(60 * mf_facts(M)$dimension), 60))), M)
+    call <- function(radius) dp_spline(y ~ bs(t, df = 4), M, list(y = y, t = t), 0.5, center, radius, c(0, 1), source = "s")
+    expect_true(all(mf_is_point(M, predict(call(s[[3]])))))
+    expect_error(call(s[[3]] * 1.5), "doubles hold", class = "riemdp_error_radius")
+  }
+})
+
 test_that("what is asked for is checked, and said", {
   d <- list(t = 1:9 / 9, y = mf_exp(sphere(2), POLE, cbind(sin(1:9) / 4, cos(1:9) / 4, 0)), knots = 1:9)
   ask <- function(formula, ..., data = d, radius = 0.5, bounds = c(0, 1)) {

@@ -45,6 +45,17 @@ test_that("what a test returns is read by itself: failures, other kinds and talk
                   function(d) 0.51, function(d) stats::t.test(d, mu = mean(d)))
   for (f in answers) expect_identical(internal$votes_of(x, f, 20, ask), 0)
   for (f in list(function(d) 0.5, function(d) list(p.value = 0.1), function(d) stats::t.test(d, mu = 9))) expect_identical(internal$votes_of(x, f, 20, ask), 5)
+  # classes with methods of their own, and a condition that is no error, which stop() would end the script with
+  strange <- function(...) structure(list(p.value = 0), class = "strange_answer")
+  registerS3method("[[", "strange_answer", function(x, ...) stop("secret"))
+  plain_stop <- function(d) stop(structure(class = c("odd", "condition"), list(message = "secret", call = NULL)))
+  for (f in list(function(d) as.POSIXlt(0, tz = "UTC"), strange, plain_stop)) expect_identical(internal$votes_of(x, f, 20, ask), 0)
+  # a signal that nobody takes up is no failure
+  signals <- function(d) {
+    signalCondition(structure(class = c("odd", "condition"), list(message = "secret", call = NULL)))
+    0.1
+  }
+  expect_identical(internal$votes_of(x, signals, 20, ask), 5)
   talks <- function(d) {
     print("secret")
     message("secret")

@@ -60,6 +60,14 @@ test_that("draws that cost more than the ledger was told of are stopped", {
   breach(event_gdp(mu / 2), normal(0.51 * mu, 1))
   expect_silent(told(event_approx(1, 1e-6), normal(mu, 1)))
   breach(event_approx(0.9, 1e-6), normal(mu, 1))
+  # two normal draws, of which one was told as such and the other as approximate: what is left of it covers what is left of them
+  half <- riemdp:::gaussian_mu(0.5, 1e-6)
+  both <- function(event, size) told(event, laplace(0.1, 1), normal(size * half, 1), normal(0.2, 1), g = stated(2, 2e-6))
+  event <- event_compose(event_approx(0.6, 1e-6), event_gdp(0.2))
+  expect_silent(both(event, 1))
+  expect_error(both(event, 1.01), "the ledger was told", class = "riemdp_error_contract")
+  expect_error(both(event_compose(event_approx(0.6, 1e-6), event_gdp(0.19)), 1), "the ledger was told", class = "riemdp_error_contract")
+  expect_error(both(event_compose(event_approx(0.6, 9e-7), event_gdp(0.2)), 1), "the ledger was told", class = "riemdp_error_contract")
   breach(event_pure(0), laplace(0.1, 1))
   # where an event is no sum it must be the very one
   expect_silent(told(event_poisson(0.1, event_gaussian(1)), normal(0.1, 1)))
