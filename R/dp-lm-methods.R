@@ -272,6 +272,17 @@ linear_statistics <- list(
 # how far a record moves the smallest eigenvalue of X'X, X'X and X'Y
 adassp_sensitivity <- function(d, reach) c(value = d + 1, xx = sqrt(2) * (d + 1), xy = 2 * sqrt(d + 1) * reach)
 
+adassp_noise <- function(ask, mu, xx) {
+  share <- sqrt(c(value = 0.1, xx = xx, xy = 0.9 - xx)) * mu
+  b2 <- ask$d + 1
+  reach <- STATISTICS_CLIP * sqrt(ask$q)
+  sd <- outwards(adassp_sensitivity(ask$d, reach) / share)
+  # Wang (2018): the ridge makes up for what the noise in X'X may take from its smallest eigenvalue; p = .05
+  lift <- sd[["xx"]] * sqrt(b2 * log(2 * b2^2 / 0.05))
+  ridge <- max(0, lift - max(0, ask$n * if (ask$d > 0) NOMINAL_MOMENT else 1))
+  list(reach = reach, sd = sd, lift = lift, error = statistics_error(ask, ridge, sd[["xx"]], sd[["xy"]], reach))
+}
+
 linear_adassp <- list(
   auto = TRUE,
   unsupported = function(ask) if (ask$delta == 0) "method = \"adassp\" needs `delta` > 0.",
@@ -280,16 +291,9 @@ linear_adassp <- list(
     if (!(is.finite(mu) && mu > 0)) {
       abort_riemdp("argument", "`epsilon` and `delta` are out of the range in which Gaussian noise is calibrated.")
     }
-    share <- sqrt(c(value = 0.1, xx = 0.35, xy = 0.55)) * mu
-    b2 <- ask$d + 1
-    reach <- STATISTICS_CLIP * sqrt(ask$q)
-    sd <- outwards(adassp_sensitivity(ask$d, reach) / share)
-    # Wang (2018): the ridge makes up for what the noise in X'X may take from its smallest eigenvalue; p = .05
-    lift <- sd[["xx"]] * sqrt(b2 * log(2 * b2^2 / 0.05))
-    ridge <- max(0, lift - max(0, ask$n * if (ask$d > 0) NOMINAL_MOMENT else 1))
-    list(mu = mu, reach = reach, sd = sd, lift = lift,
-         error = statistics_error(ask, ridge, sd[["xx"]], sd[["xy"]], reach),
-         guarantee = list(epsilon = ask$epsilon, delta = ask$delta, mu = mu))
+    # the part of mu^2 that X'X has, by the public error model
+    xx <- stats::optimize(function(xx) adassp_noise(ask, mu, xx)$error, c(0.05, 0.85))$minimum
+    c(adassp_noise(ask, mu, xx), list(mu = mu, guarantee = list(epsilon = ask$epsilon, delta = ask$delta, mu = mu)))
   },
   release = function(x, y, plan, ask) {
     d <- ask$d

@@ -635,6 +635,15 @@ test_that("each method's noise is what its stated sensitivity and epsilon ask fo
   mu <- sqrt(sum((c(2, 2 * sqrt(2), 2 * sqrt(2) * p$reach) / p$sd)^2))
   expect_lte(gaussian_delta(mu, epsilon), 1e-6)
   expect_gte(gaussian_delta(mu * 1.001, epsilon), 1e-6)
+  # X'X has the part of mu^2 that the error model likes best: more of it with more predictors
+  parts <- vapply(c(1, 5, 20, 50), function(d) {
+    ask <- riemdp:::linear_ask(1000 * d, d, 1, 1, 1e-6, "adassp", 0.3, "auto")
+    best <- riemdp:::linear_adassp$plan(ask)
+    others <- vapply(c(0.1, 0.2, 0.35, 0.5, 0.7), function(xx) riemdp:::adassp_noise(ask, best$mu, xx)$error, 0)
+    expect_true(all(best$error <= others * (1 + 1e-6)))
+    (riemdp:::adassp_sensitivity(d, best$reach)[["xx"]] / best$sd[["xx"]] / best$mu)^2
+  }, 0)
+  expect_true(all(diff(parts) > 0.02) && parts[1] > 0.2 && parts[4] < 0.85)
   s <- with_simulation(2, replicate(draws, {
     moments <- riemdp:::linear_adassp$release(x, y, p, list(n = n, d = 1, q = 2, epsilon = epsilon))$details$moments
     c(moments$xx[1:2, 2], moments$xy)
