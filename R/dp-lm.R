@@ -92,9 +92,9 @@
 #'   .7.
 #' * `"huber"`: objective perturbation of Huber's loss with plain accounting, to compare. Pure.
 #' * `"statistics"`: sums of squares and products with K-norm noise, then a ridge regression. Pure.
-#' * `"adassp"`: the same with normal noise and a ridge chosen by a private eigenvalue (Wang 2018); needs `delta` > 0. How
-#'   much of the budget each has follows from a public error model (in a simulation with 50 predictors a quarter less
-#'   error than by fixed shares).
+#' * `"adassp"`: the same with normal noise and a ridge chosen by a private eigenvalue (Wang 2018); needs `delta` > 0.
+#'   How much of the budget each has follows from a public error model (in a simulation with 50 predictors a quarter
+#'   less error than by fixed shares).
 #' * `"newton"`: eight steps of Newton's method with normal noise on a lattice, in features that follow the released
 #'   centre, spread and second moments of the predictors; pulls are cut in the residual and in the features
 #'   (Avella-Medina, Bradshaw and Loh 2023, from whom it differs in the cuts, in that the residuals' scale comes with
