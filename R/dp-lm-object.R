@@ -46,8 +46,8 @@
 #'
 #' *No interval* is told (`riemdp_error_unsupported`) where its level wasn't held: where by public numbers the noise in
 #' the predictors' sums of squares is above a sixth of the number of records, where draws say that no line is told,
-#' where residuals were cut at a `bound` that is too small, and for `"kng"` and `"paper"`. `bench/coverage-lines.csv`
-#' has what was seen elsewhere.
+#' where residuals were cut at a `bound` that is too small, and for `"theil_sen"`, `"kng"` and `"paper"`.
+#' `bench/coverage-lines.csv` has what was seen elsewhere.
 #'
 #' @param object,x a release of [dp_lm()].
 #' @param newdata a data frame with the predictors.
@@ -535,6 +535,8 @@ explain.riemdp_lm <- function(x, ...) {
     switch(x$method,
       newton = ,
       descent = "Source: Avella-Medina, Bradshaw and Loh (2023), doi:10.48550/arXiv.2103.11003.",
+      theil_sen = paste("Source: Alabi, McMillan, Sarathy, Smith and Vadhan (2022),",
+                        "doi:10.48550/arXiv.2007.05157."),
       adassp = "Source: Wang (2018), doi:10.48550/arXiv.1803.02596.",
       statistics = "Source: Awan and Slavkovic (2021), doi:10.1080/01621459.2020.1773831.",
       paper = "Source: Kulkarni and Soto (2025), doi:10.48550/arXiv.2504.11304.",

@@ -40,10 +40,10 @@
 #' independent; other methods have none to tell in advance. With `delta` > 0 `method = "newton"` may do better.
 #'
 #' @section Wrong guesses:
-#' Where n is at least 100 and n epsilon at least 300 for each response, methods that `"auto"` may choose, and
-#' `"descent"`, check the guess of each response first, by noisy counts of values far from the centre (more than 1.75
-#' scales: too many if some 24 %), to one side of it (by more than .7: 45 %) and very near it (within .15: 40 %). That
-#' costs the larger of 20/n and .005 epsilon (shared by the responses) of privacy loss a response (.02 of epsilon at n
+#' Where n is at least 100 and n epsilon at least 300 for each response, methods that `"auto"` may choose, `"descent"`
+#' and `"theil_sen"` check the guess of each response first, by noisy counts of values far from the centre (more than
+#' 1.75 scales: too many if some 24 %), to one side of it (by more than .7: 45 %) and very near it (within .15: 40 %).
+#' That costs the larger of 20/n and .005 epsilon (shared by the responses) of privacy loss a response (.02 of epsilon at n
 #' epsilon = 1,000). Where the guess is found to be off, centre and scale are released by the exponential mechanism from
 #' centres up to a million scales away and scales from a millionth to a million times the guess, for the larger of 110/n
 #' and .03 epsilon (shared by the responses); the fit, its intervals and its expected error are then in units of what
@@ -114,6 +114,13 @@
 #'   epsilon = 1, in which `"auto"` takes it, errors of `"newton"` were .7 to 4.4 times its own (geometric mean 1.5), of
 #'   `"objective"` 1.06 to 2.6 times (1.4); with more records `"newton"` is better unless predictors are strongly
 #'   correlated. With one predictor and delta = 1e-6 `"objective"` had a quarter.
+#' * `"theil_sen"`: for one predictor and one response, medians of what pairs of records predict at two places, by the
+#'   exponential mechanism from a public grid (Alabi, McMillan, Sarathy, Smith and Vadhan 2022); pairs are those of up
+#'   to 50 matchings of all records by lot. Pure, drawn by integer arithmetic. For predictors that fill a small part of
+#'   their range while R-squared is high: at n = 1,000, epsilon = 1 and R-squared .9, normal predictors with a standard
+#'   deviation of an eighth (a twentieth) of the range had .04 (.002) times the excess error of `"auto"`; with even ones
+#'   it has .9 to 9 times. It is after medians: skewed errors move it from least squares for good, gamma errors with
+#'   skewness 1 by .02 to .04 of their variance. So `"auto"` never takes it. No intervals.
 #' * `"output"`: noise on the minimiser of Huber's loss with a ridge. Pure.
 #' * `"kng"`: density proportional to exp(-rate N(gradient)) on a public ball, N a norm of the clipped gradient with a
 #'   ridge; by rejection, so for at most three coefficients and n epsilon up to about 40, less with many records. Pure.
@@ -137,7 +144,8 @@
 #' much); one row a unit is no exception, since how many rows units have isn't known to the plan. All other methods draw
 #' with the same constants as for rows at equal n. `dp_lm_plan(unit = TRUE)` says what all of them cost. Rows without a
 #' unit (`NA`) and levels without a row are refused before anything is spent: a check on the curator's side. The column
-#' of units is no variable of the formula. `"paper"` is refused. For tables in chunks see [chunks()], "Units".
+#' of units is no variable of the formula. `"paper"` and `"theil_sen"` are refused. For tables in chunks see [chunks()],
+#' "Units".
 #'
 #' @section Weights and subsets:
 #' `weights` and `subset` are one-sided formulas of one row, of the same functions as terms: `weights = ~ hours`,
@@ -177,8 +185,8 @@
 #' package.
 #'
 #' @param formula as in [stats::lm()], with an intercept; `cbind(y1, y2) ~ x` for several responses.
-#' @param data a data frame; its number of rows is public. Or data frames in [chunks()], for all methods but `"kng"` and
-#'   `"paper"`: one pass over them for statistics, some 2 to 10 for the others.
+#' @param data a data frame; its number of rows is public. Or data frames in [chunks()], for all methods but
+#'   `"theil_sen"`, `"kng"` and `"paper"`: one pass over them for statistics, some 2 to 10 for the others.
 #' @param epsilon,delta privacy budget; `delta` only for `"adassp"`, `"newton"`, `"descent"` and `"gaussian"`.
 #' @param bounds public bounds, see below.
 #' @param method one of the methods below.
@@ -219,6 +227,9 @@
 #' Awan, J. and Slavkovic, A. (2021). Structure and sensitivity in differential privacy: comparing K-norm mechanisms.
 #' *Journal of the American Statistical Association* 116, 935-954. \doi{10.1080/01621459.2020.1773831}
 #'
+#' Alabi, D., McMillan, A., Sarathy, J., Smith, A. and Vadhan, S. (2022). Differentially private simple linear
+#' regression. *Proceedings on Privacy Enhancing Technologies* 2022(2), 184-204. \doi{10.48550/arXiv.2007.05157}
+#'
 #' Wang, Y.-X. (2018). Revisiting differentially private linear regression. *Uncertainty in Artificial Intelligence* 34.
 #' \doi{10.48550/arXiv.1803.02596}
 #'
@@ -249,7 +260,7 @@
 #' @export
 dp_lm <- function(formula, data = NULL, epsilon, delta = 0, bounds, ...,
                   method = c("auto", "objective", "recentred", "huber", "statistics", "adassp", "newton", "descent",
-                             "gaussian", "output", "kng", "paper"),
+                             "gaussian", "theil_sen", "output", "kng", "paper"),
                   r_squared = 0.3, rule = c("auto", "model", "closed"), guess = c("checked", "trusted"), unit = NULL,
                   weights = NULL, subset = NULL, neighbours = c("replace", "add_remove"), source = NULL, ledger = NULL,
                   data_set = "default", part = NULL) {

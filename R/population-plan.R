@@ -4,7 +4,7 @@
 
 # why no such interval is told of a method, NULL where it can be
 lawless_why <- function(method, what) {
-  if (method %in% c("kng", "paper")) {
+  if (method %in% c("theil_sen", "kng", "paper")) {
     sprintf("about the population there are no %ss for method \"%s\", whose noise has no law without the records.",
             what, method)
   }

@@ -513,6 +513,23 @@ mutant("newton-at-once", "R/linear-newton.R", "share / (1 - ask$r_squared + left
 mutant("descent-spends", "R/linear-newton.R", "* (d > 0 && !descent)", "* (d > 0)", "gradient descent releases nothing of the predictors", "^linear-newton$")
 mutant("descent-auto", "R/dp-lm-methods.R", 'linear_steps("descent", FALSE', 'linear_steps("descent", TRUE', "what is told for even predictors isn't chosen unasked", "^linear-newton$")
 mutant("descent-unchecked", "R/dp-lm-methods.R", "checked = TRUE", "checked = FALSE", "descent checks the guess of responses", "^linear-newton$")
+pairs <- function(name, before, after, breaks, tests = "^linear-theil-sen$") mutant(paste0("pairs-", name), "R/linear-theil-sen.R", before, after, breaks, tests)
+pairs("rate", "half / (2 * max(1, k))", "half / max(1, k)", "a record moves misses by 2 k")
+pairs("rate-three", "half / (2 * max(1, k))", "1.03 * half / (2 * max(1, k))", "the rate is no more than half of epsilon allows")
+pairs("halves", "outwards_down(epsilon / 2)", "outwards_down(epsilon)", "two medians share epsilon")
+pairs("matched-twice", "c(if (sign > 0) m else h %% (m - 1) + 1,", "c(if (sign > 0) m else 1,", "a record is in one pair of a matching")
+pairs("too-many", "n - n %% 2 - 1, max(1, floor(", "n, max(1, floor(", "there are no more matchings than rounds")
+pairs("missing", "r$there[pair$i] & r$there[pair$j] & run != 0", "run != 0", "a missing record says nothing")
+pairs("equal", "& run != 0 & !is.nan(told)", "& !is.nan(told)", "pairs with equal predictors say nothing")
+pairs("slots", "filled <- function(v) c(v[kept], rep(0, n - length(kept)))", "filled <- function(v) v[kept]", "of a private number there are as many places as were told",
+      "^private-size$")
+pairs("left-out", "kept <- which(share > 0)", "kept <- seq_along(share)[seq_len(min(length(share), counted_in(x, 1)))]", "records that are left out by lot say nothing")
+pairs("units", "if (!is.null(ask$unit)) ", "if (FALSE) ", "pairs of rows don't protect units")
+pairs("auto", "auto = FALSE, # it is after medians", "auto = TRUE, # it is after medians", "what is after medians isn't chosen unasked")
+pairs("ties", "+ findInterval(grid, told, left.open = TRUE)", "+ findInterval(grid, told)", "ties are on neither side")
+pairs("bias", "  mean^2 + (sum(weight", "  (sum(weight", "skewed errors are told")
+mutant("pairs-interval", "R/population-plan.R", 'c("theil_sen", "kng", "paper")', 'c("kng", "paper")', "no interval about the population without a law of the noise",
+       "^linear-theil-sen$")
 mutant("newton-slack", "R/dp-lm.R", 'plan$guarantee[c("mu", "mu_slack")] <- NULL', 'plan$guarantee["mu"] <- NULL', "a checked guess makes no Gaussian promise", "^linear-newton$")
 mutant("newton-interval", "R/lm-population.R", "own * n / details$inflation", "4 * own * n / details$inflation", "intervals count what sampling adds", "^linear-newton$")
 mutant("half-statistics", "R/linear-statistics.R", "list(u = rep(2, d)", "list(u = rep(1, d)",

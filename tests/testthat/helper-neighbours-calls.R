@@ -140,12 +140,14 @@ sized_cases <- function() {
 
 lm_cases <- function() {
   plain <- lapply(setdiff(names(internal("linear_methods")()), "paper"), function(m) {
-    list(method = m, spaces = "plane", formula = y ~ x + g,
+    list(method = m, spaces = "plane", formula = if (m == "theil_sen") y ~ I(x / 10 + 0.6 * (abs(y) > 1e3)) else y ~ x + g,
          args = list(method = m, delta = if (m %in% c("adassp", "newton", "descent", "gaussian")) 1e-3 else 0))
   })
   names(plain) <- vapply(plain, `[[`, "", "method")
   c(plain, list(
     auto = list(method = "auto", spaces = "plane", formula = y ~ x * g, args = list(method = "auto", epsilon = 5)),
+    # medians of pairs; above, records that differ by much lie where lines are asked for, and all others to one side of it
+    pairs = list(method = "theil_sen", spaces = "plane", n = 120, formula = y ~ x, args = list(method = "theil_sen", epsilon = 10)),
     two = list(method = "objective", spaces = "plane", formula = cbind(y, z = 2 * y) ~ x, args = list(method = "objective")),
     # terms of several columns with public knots; noise in blocks
     splines = list(method = "objective", spaces = "plane", formula = y ~ bs(x, knots = c(0.3, 0.6), degree = 2) + g, args = list(method = "objective")),
@@ -298,7 +300,8 @@ lm_call <- function(data, case, space, budget) {
   formula <- case$formula
   environment(formula) <- if (is.environment(data)) data else globalenv()
   variables <- all.vars(formula)
-  bounds <- list(x = c(0, 1), g = c("F", "M"), `log(x + 1)` = c(0, 0.7), `as.numeric(g == "F")` = c(0, 1))[bounded_terms(formula)]
+  bounds <- list(x = c(0, 1), g = c("F", "M"), `log(x + 1)` = c(0, 0.7), `as.numeric(g == "F")` = c(0, 1),
+                 `I(x/10 + 0.6 * (abs(y) > 1000))` = c(0, 1))[bounded_terms(formula)]
   bounds <- bounds[!is.na(names(bounds))]
   left <- if (is.call(formula[[2]]) && identical(formula[[2]][[1]], quote(cbind))) c("y", "z") else paste(deparse(formula[[2]]), collapse = " ")
   bounds[left] <- rep(list(c(center = 0, scale = 1)), length(left))
@@ -571,7 +574,7 @@ neighbour_calls <- function() {
                    }),
     dp_lm = list(kind = "table", cases = lm_cases(),
                  noisy = paste0("^[$](value|scaled_coefficients|bounds[$]y|expected_error|draws|",
-                                "details[$](moments|ridge|scales|unit|rule|top|guess|left|share|first|from|back|noise|held|inflation|scale|steps))"),
+                                "details[$](moments|medians|ridge|scales|unit|rule|top|guess|left|share|first|from|back|noise|held|inflation|scale|steps))"),
                  # public numbers follow from the released guess where there is one
                  free = "^[$](details[$]scales|draws)",
                  free_of = list(sized = "^[$](details|table|draws)"), # how many steps there are follows from the released size

@@ -397,6 +397,11 @@ moved_objective <- function(a, b) {
 
 moved_scores <- function(a, b) c(scores = share(a, max(abs(a$args[[1]] - b$args[[1]]))))
 
+# scores that weigh a part of the price each
+moved_misses <- function(a, b) {
+  c(scores = share(a, max(abs(a$args[[1]] - b$args[[1]])) * a$args[[2]][1] / a$args[[2]][2] / a$price$epsilon))
+}
+
 # Over the widths that the noise has: what was added of each unit of the draw. Numbers of xx one by one, of xy by rows.
 moved_statistics <- function(a, b) {
   f <- a$frame
@@ -583,7 +588,7 @@ NUMBERS <- list(
   riemdp_euclidean_mean = moved_around,
   riemdp_pointwise_mean = moved_landmarks, riemdp_release_radius = moved_counts, riemdp_release_place = moved_places,
   riemdp_release_perturbed = moved_objective,
-  riemdp_release_clipped_kng = moved_objective, riemdp_exponential_choice = moved_scores, riemdp_release_choice = moved_scores,
+  riemdp_release_clipped_kng = moved_objective, riemdp_exponential_choice = moved_scores, riemdp_release_choice = moved_misses,
   # noise that is drawn by itself, and what is drawn in several steps
   "mean-sensitivity.md, 11" = moved_count, "mean-sensitivity.md, 14" = moved_count, "mean-sensitivity.md, 15" = moved_groups,
   "mean-sensitivity.md, 15, sizes" = moved_sizes, "mean-sensitivity.md, 15, shares outside" = moved_count,

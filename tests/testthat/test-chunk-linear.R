@@ -55,7 +55,7 @@ test_that("what private linear regression over chunks can't do is said", {
   frame <- data.frame(x = runif(40, -1, 1), y = rnorm(40))
   bounds <- list(x = c(-1, 1), y = c(center = 0, scale = 1))
   x <- chunks(frame, 20)
-  for (method in c("kng", "paper")) expect_error(dp_lm(y ~ x, x, 1, bounds = bounds, method = method), class = "riemdp_error_unsupported")
+  for (method in c("theil_sen", "kng", "paper")) expect_error(dp_lm(y ~ x, x, 1, bounds = bounds, method = method), class = "riemdp_error_unsupported")
   expect_error(dp_lm(y ~ x, x, 1, bounds = "sample"), class = "riemdp_error_unsupported")
   expect_error(dp_lm(y ~ scale(x), x, 1, bounds = bounds), class = "riemdp_error_unsupported")
   # cells that are no numbers are missing ones, in a predictor and in a response

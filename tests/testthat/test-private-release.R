@@ -215,6 +215,7 @@ test_that("what every private release pays for its draws is what it states, and 
     line_gaussian = line("gaussian", delta = 1e-6), gaussian_unit = line("gaussian", delta = 1e-6, unit = rep_len(1:40, n), guess = "trusted"),
     line_newton = line("newton", delta = 1e-6), descent = line("descent", delta = 1e-6), newton_trusted = line("newton", delta = 1e-6, guess = "trusted"),
     output = line("output"),
+    theil_sen = line("theil_sen"), theil_sen_trusted = line("theil_sen", guess = "trusted"),
     linear_kng = dp_lm(y ~ x, frame[1:50, ], 0.5, bounds = list(x = c(-1, 1), y = c(center = 0, scale = 1)), method = "kng"),
     searched = dp_lm(y ~ x, frame, 1, bounds = list(x = c(-1, 1), y = c(center = 50, scale = 1)), method = "recentred"),
     splines = dp_lm(y ~ bs(x, 4) + poly(x, 2), frame, 1, bounds = list(x = c(-1, 1), y = c(center = 0, scale = 1))),

@@ -69,10 +69,11 @@ test_that("ticks of private calls don't tell neighbours apart", {
   }
   memory <- list(identity)
   bounds <- list(x = c(-1, 1), y = c(center = 0, scale = 1))
-  for (method in setdiff(names(riemdp:::linear_methods()), c("kng", "paper"))) {
+  for (method in setdiff(names(riemdp:::linear_methods()), c("theil_sen", "kng", "paper"))) {
     delta <- if (method %in% c("adassp", "newton", "descent", "gaussian")) 1e-6 else 0
     compare(paste("dp_lm", method), function(d) dp_lm(y ~ x, d, 1, delta, bounds, method = method), frame, other)
   }
+  compare("dp_lm theil_sen", function(d) dp_lm(y ~ x, d, 1, bounds = bounds, method = "theil_sen"), frame, other, memory)
   compare("dp_lm kng", function(d) dp_lm(y ~ x, d, 0.6, bounds = bounds, method = "kng"), frame[1:50, ], other[1:50, ], memory)
   bounded <- function(d, method, n = 0, ...) {
     dp_regression(y ~ x, M, d, epsilon = if (method == "kng") 0.5 else 1, center = c(0, 0, 1), radius = 0.5, speed = 1,

@@ -179,7 +179,7 @@ test_that("what can't be is refused by public facts", {
   expect_error(fit(subset = ~ x > mean(x)), class = "riemdp_error_unsupported")
   expect_error(fit(subset = ~ as.character(x)), class = "riemdp_error_unsupported")
   expect_error(fit(weights = ~ bs(w, 3), bounds = c(around, list(w = c(0, 3)))), class = "riemdp_error_unsupported")
-  for (method in c("recentred", "statistics", "kng", "paper")) {
+  for (method in c("recentred", "statistics", "theil_sen", "kng", "paper")) {
     expect_error(fit(subset = ~ x > 0, method = method), class = "riemdp_error_unsupported")
   }
   for (method in c("adassp", "newton", "descent")) expect_error(fit(subset = ~ x > 0, method = method, delta = 1e-6), class = "riemdp_error_unsupported")
