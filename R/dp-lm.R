@@ -43,8 +43,8 @@
 #' Where n is at least 100 and n epsilon at least 300 for each response, methods that `"auto"` may choose, `"descent"`
 #' and `"theil_sen"` check the guess of each response first, by noisy counts of values far from the centre (more than
 #' 1.75 scales: too many if some 24 %), to one side of it (by more than .7: 45 %) and very near it (within .15: 40 %).
-#' That costs the larger of 20/n and .005 epsilon (shared by the responses) of privacy loss a response (.02 of epsilon at n
-#' epsilon = 1,000). Where the guess is found to be off, centre and scale are released by the exponential mechanism from
+#' That costs the larger of 20/n and .005 epsilon (shared by the responses) of privacy loss a response (.02 of epsilon
+#' at n epsilon = 1,000). Where the guess is found to be off, centre and scale are released by the exponential mechanism from
 #' centres up to a million scales away and scales from a millionth to a million times the guess, for the larger of 110/n
 #' and .03 epsilon (shared by the responses); the fit, its intervals and its expected error are then in units of what
 #' was released, and with what is left of epsilon. In all it is epsilon.
@@ -117,10 +117,10 @@
 #' * `"theil_sen"`: for one predictor and one response, medians of what pairs of records predict at two places, by the
 #'   exponential mechanism from a public grid (Alabi, McMillan, Sarathy, Smith and Vadhan 2022); pairs are those of up
 #'   to 50 matchings of all records by lot. Pure, drawn by integer arithmetic. For predictors that fill a small part of
-#'   their range while R-squared is high: at n = 1,000, epsilon = 1 and R-squared .9, normal predictors with a standard
-#'   deviation of an eighth (a twentieth) of the range had .04 (.002) times the excess error of `"auto"`; with even ones
-#'   it has .9 to 9 times. It is after medians: skewed errors move it from least squares for good, gamma errors with
-#'   skewness 1 by .02 to .04 of their variance. So `"auto"` never takes it. No intervals.
+#'   their range while R-squared is high: at n = 1,000, epsilon = 1 and R-squared .9, with normal predictors of which a
+#'   standard deviation is an eighth (a twentieth) of the range it had .04 (.009) times the excess error of `"auto"`;
+#'   with even ones and normal errors .5 to 6 times. It is after medians: skewed errors move it from least squares for
+#'   good, gamma errors with skewness 1 by .02 to .04 of their variance. So `"auto"` never takes it. No intervals.
 #' * `"output"`: noise on the minimiser of Huber's loss with a ridge. Pure.
 #' * `"kng"`: density proportional to exp(-rate N(gradient)) on a public ball, N a norm of the clipped gradient with a
 #'   ridge; by rejection, so for at most three coefficients and n epsilon up to about 40, less with many records. Pure.
