@@ -44,10 +44,10 @@
 #' and `"theil_sen"` check the guess of each response first, by noisy counts of values far from the centre (more than
 #' 1.75 scales: too many if some 24 %), to one side of it (by more than .7: 45 %) and very near it (within .15: 40 %).
 #' That costs the larger of 20/n and .005 epsilon (shared by the responses) of privacy loss a response (.02 of epsilon
-#' at n epsilon = 1,000). Where the guess is found to be off, centre and scale are released by the exponential mechanism from
-#' centres up to a million scales away and scales from a millionth to a million times the guess, for the larger of 110/n
-#' and .03 epsilon (shared by the responses); the fit, its intervals and its expected error are then in units of what
-#' was released, and with what is left of epsilon. In all it is epsilon.
+#' at n epsilon = 1,000). Where the guess is found to be off, centre and scale are released by the exponential mechanism
+#' from centres up to a million scales away and scales from a millionth to a million times the guess, for the larger of
+#' 110/n and .03 epsilon (shared by the responses); the fit, its intervals and its expected error are then in units of
+#' what was released, and with what is left of epsilon. In all it is epsilon.
 #'
 #' Measured at n = 1,000, epsilon = 1, one predictor, normal errors (250 fits each, standard errors .2): centres 3 to
 #' 10,000 standard deviations off, scales 2 to 10,000 times too large or 10,000 times too small, mean errors 1.26 to
