@@ -67,16 +67,15 @@ perturbation_words <- function(rule, epsilon) {
 
 # Scales of residuals, the last standing for all beyond it. A guess is hardly off by much: choices far from it have less
 # weight (its logarithm).
-SCALE_GRID <- 2^((-40:40) / 2)
-SCALE_WEIGHT <- c(ifelse(SCALE_GRID < 2^-10, log(0.03), ifelse(SCALE_GRID > 8, log(0.01), 0))[-81], 0)
+SCALE_GRID <- 2^((-160:160) / 8)
+SCALE_WEIGHT <- c(ifelse(SCALE_GRID < 2^-10, log(0.03), ifelse(SCALE_GRID > 8, log(0.01), 0))[-length(SCALE_GRID)], 0)
 FIRST_SHARES <- c(0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.15)
 # Residuals count as small, and are fitted anew from there, at or below this share of the scale before
 SMALLER <- 0.75
 # At or above this one the scale before was too small: units grow, and beyond the second there is another rough fit;
 # where the guess has been checked a scale that much larger is noise of the release
 LARGER <- c(unit = 1.4, round = 3)
-# Scales are released one grid step too low as often as not, and heavy tails have larger standard deviations than their
-# quantiles say
+# Released scales may be too low, and heavy tails have larger standard deviations than their quantiles say
 SCALE_MARGIN <- sqrt(2)
 ROUNDS <- 4
 # The price of insuring against a high R-squared that nobody guessed: at most this share of epsilon, for a rough fit
@@ -85,7 +84,9 @@ PREMIUM <- c(share = 0.1, error = 0.2)
 
 # Shares of epsilon for a rough fit and for a scale, and the quantile that the scale aims at. The fit gets the least
 # with which the model's error is small; less so where a high R-squared isn't expected. Counts are blurred: a quantile
-# far from both ends is safe.
+# far from both ends is safe. All residuals are within the largest choices, which miss by what is beyond the quantile: by
+# so much that they hardly come up, also where the best of the grid misses by half a step. Below a half of them choices
+# that are too small would come up where all residuals are alike.
 recentring_shares <- function(ask) {
   error <- vapply(FIRST_SHARES, function(share) {
     rule <- linear_rule(ask, share * ask$epsilon, "closed")
@@ -95,7 +96,7 @@ recentring_shares <- function(ask) {
   at <- if (length(enough)) enough[1] else length(FIRST_SHARES)
   scale <- clamp(60 / (ask$n * ask$epsilon), 0.02, 0.1)
   list(first = FIRST_SHARES[at], scale = scale, error = error[at],
-       fraction = clamp(1 - 20 / (ask$n * ask$epsilon * scale), 0.5, 0.9), told = ask$n * ask$epsilon * scale >= 20)
+       fraction = clamp(1 - 20 / (ask$n * ask$epsilon * scale), 0.5, 0.8), told = ask$n * ask$epsilon * scale >= 20)
 }
 
 # Whether rounds go on, and with what, after a released scale `size`; `unit` is the one before. Residuals that are not
@@ -145,7 +146,9 @@ residuals_within <- function(x, e, limit) {
   size <- sqrt(colSums(e^2))
   size[x[1, ] == 0] <- Inf
   share <- shares_of(x) %||% rep(1, length(size))
-  list(count = vapply(limit, function(l) sum(share[size <= l]), 0), n = counted_in(x, ncol(e)))
+  longer <- factor(findInterval(size, limit, left.open = TRUE), seq_along(limit) - 1) # than so many limits
+  here <- vapply(split(share, longer), sum, 0, USE.NAMES = FALSE)
+  list(count = cumsum(here), n = counted_in(x, ncol(e)))
 }
 
 # (y - b x)/scale, and the same moved to REACH

@@ -120,7 +120,8 @@
 #'   their range while R-squared is high: at n = 1,000, epsilon = 1 and R-squared .9, with normal predictors of which a
 #'   standard deviation is an eighth (a twentieth) of the range it had .04 (.009) times the excess error of `"auto"`;
 #'   with even ones and normal errors .5 to 6 times. It is after medians: skewed errors move it from least squares for
-#'   good, gamma errors with skewness 1 by .02 to .04 of their variance. So `"auto"` never takes it. No intervals.
+#'   good, gamma errors with skewness 1 by .02 to .04 of their variance. So `"auto"` never takes it. No intervals, and
+#'   standard errors are `NA`.
 #' * `"output"`: noise on the minimiser of Huber's loss with a ridge. Pure.
 #' * `"kng"`: density proportional to exp(-rate N(gradient)) on a public ball, N a norm of the clipped gradient with a
 #'   ridge; by rejection, so for at most three coefficients and n epsilon up to about 40, less with many records. Pure.

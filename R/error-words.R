@@ -31,7 +31,8 @@ ERROR_WORDS <- list(
                            "shortened to the radius"),
              clipping = "what moving predictors and shortening logarithms does to the curve"),
   spline_local = c(about = "the same smooth of local Frechet means of records moved to the public ball, without noise",
-                   clipping = "what moving predictors and records does to the curve"),
+                   clipping = "what moving predictors and records does to the curve",
+                   flattening = "of what bends between knots, by means of records around each: more knots have less"),
   optimize = c(about = "the run without noise, of clipped gradients",
                clipping = "what clipping gradients does to the minimum, where they are longer than the clip"),
   pca = c(about = "the run without noise, of rows shortened to the public bound and clipped gradients",
@@ -89,11 +90,13 @@ error_left_out <- function(kind) {
 
 projection_words <- function(kind) {
   words <- ERROR_WORDS[[kind]]
-  if ("projection" %in% names(words)) sprintf("projection (%s), ", words[["projection"]]) else ""
+  third <- intersect(THIRD_ERRORS, names(words))
+  if (length(third)) sprintf("%s (%s), ", third, words[[third]]) else ""
 }
 
 # names of the errors that are left out
-errors_left_out <- function(kind) c(if (nzchar(projection_words(kind))) "projection", "clipping", "sampling")
+THIRD_ERRORS <- c("projection", "flattening")
+errors_left_out <- function(kind) c(intersect(THIRD_ERRORS, names(ERROR_WORDS[[kind]])), "clipping", "sampling")
 
 # "a, b and c"
 and_words <- function(words) sub(", ([^,]*)$", " and \\1", paste(words, collapse = ", "))

@@ -121,7 +121,8 @@ linear_theil_sen <- list(
   words = function(r) {
     c(sprintf(paste("Medians of what pairs of records predict at %.2g to either side of the middle of the predictor's",
                     "range (half of which is 1), by the exponential mechanism from a public grid, exactly: half of",
-                    "epsilon each. Pairs are those of %d matchings by lot, so a record is in no more of them."),
+                    "what the fit has of epsilon each. Pairs are those of %d matchings by lot, so a record is in no",
+                    "more of them."),
               THEIL_SEN$place, r$details$medians$matchings),
       "What lies in the middle is a median: skewed errors move it from the mean.",
       "Section 15 of proofs/linear-regression.md.")

@@ -446,6 +446,19 @@ test_that("intervals cover what they are about", {
   expect_gt(covered("objective", drop(target), "nominal"), 0.8)
 })
 
+test_that("a released scale of residuals is hardly ever far above them, wherever they lie on its grid", {
+  for (q in c(1, 3, 10)) for (n in c(600, 1000, 3000, 6000, 10000, 15000, 20000, 1e5)) {
+    share <- riemdp:::recentring_shares(riemdp:::linear_ask(n, 1, q, 1, 0, "recentred", 0.3, "auto"))
+    grid <- riemdp:::SCALE_GRID
+    limit <- grid * sqrt(stats::qchisq(share$fraction, q))
+    for (size in 2^(0:7 / 16)) {
+      score <- riemdp:::scale_scores(n * stats::pchisq((limit / size)^2, q), share$fraction * n) + 2 * riemdp:::SCALE_WEIGHT / share$scale
+      weight <- exp(share$scale / 2 * (score - max(score)))
+      expect_lt(sum(weight[grid > 4 * size]) / sum(weight), if (n < 1e4) 0.005 else 1e-5)
+    }
+  }
+})
+
 test_that("a high R-squared is what re-centring is for", {
   skip_if(quick())
   set.seed(6)

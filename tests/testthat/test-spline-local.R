@@ -168,6 +168,7 @@ test_that("a release says what it is, a plan says the same, and what isn't serve
   said <- paste(utils::capture.output(print(r)), collapse = " ")
   expect_match(said, "Frechet means of the records near each knot")
   expect_match(said, "records moved to the public ball")
+  expect_match(said, "not in it: +flattening \\(of what bends between knots")
   expect_match(paste(utils::capture.output(explain(r)), collapse = " "), "counts in eighths")
   expect_true(all(grepl("regression.md, 7", r$draws$proof)))
   plan <- dp_spline_plan(s$M, 200, 1, s$radius, 6, target = "frechet")
