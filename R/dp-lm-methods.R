@@ -84,9 +84,9 @@ PREMIUM <- c(share = 0.1, error = 0.2)
 
 # Shares of epsilon for a rough fit and for a scale, and the quantile that the scale aims at. The fit gets the least
 # with which the model's error is small; less so where a high R-squared isn't expected. Counts are blurred: a quantile
-# far from both ends is safe. All residuals are within the largest choices, which miss by what is beyond the quantile: by
-# so much that they hardly come up, also where the best of the grid misses by half a step. Below a half of them choices
-# that are too small would come up where all residuals are alike.
+# far from both ends is safe. All residuals are within the largest choices, which miss by what is beyond the quantile:
+# by so much that they hardly come up, also where the best of the grid misses by half a step. Near a half choices that
+# are too small would come up as well where all residuals are alike.
 recentring_shares <- function(ask) {
   error <- vapply(FIRST_SHARES, function(share) {
     rule <- linear_rule(ask, share * ask$epsilon, "closed")

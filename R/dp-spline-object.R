@@ -126,8 +126,8 @@ confint.riemdp_spline <- function(object, parm, level = 0.95, ...) {
 #'   were more: 1 to 11 times for a beta law (5, 5), 5 times with an interval that holds no record, up to 32 times with
 #'   three waves over such an interval or predictors that are five values. Of `target = "frechet"` the error is about
 #'   local means without noise; what these flatten between knots isn't in it and may be most of all: of one wave half
-#'   the radius high (the sphere, 10,000 records, epsilon = 5) curves with 5, 9, 17 and 33 knots were off by .11, .046, .014
-#'   and .0096 radii in all. So a plan doesn't say how many knots are best. Against the plain spline without penalty
+#'   the radius high (the sphere, 10,000 records, epsilon = 5) curves with 5, 9, 17 and 33 knots were off by .11, .046,
+#'   .014 and .0096 radii in all. So a plan doesn't say how many knots are best. Against the plain spline without penalty
 #'   they may be hundreds of times this there.
 #' @seealso [dp_spline()]
 #' @examples

@@ -136,7 +136,8 @@ test_that("any data of the right shape give a release", {
   bounds <- list(x = c(0, 1), y = c(-1, 1))
   for (x in list(c(1, NA), rep(0.5, 5), c(NA, NA, NA), c(Inf, -Inf), 1, c(1e308, -1e308), c(NaN, 2))) {
     data <- data.frame(x = as.double(x), y = seq_along(x) * 1e200)
-    for (method in c("auto", "objective", "recentred", "huber", "statistics", "adassp", "newton", "descent", "gaussian", "theil_sen", "output", "kng", "paper")) {
+    for (method in c("auto", "objective", "recentred", "huber", "statistics", "adassp", "newton", "descent", "gaussian", "theil_sen", "output", "kng",
+                     "paper")) {
       fit <- dp_lm(y ~ x, data, 0.5, if (method %in% c("adassp", "newton", "descent", "gaussian")) 1e-5 else 0, bounds, method = method)
       expect_true(all(is.finite(coef(fit))) || method == "paper")
     }

@@ -29,7 +29,8 @@ test_that("in flat space the global fit is linear regression, with weights and f
 
 test_that("on curved spaces the prediction is the least sum of weighted squares, weights below 0 included", {
   set.seed(2)
-  spaces <- list(list(sphere(2), c(0, 0, 1), 0.5), list(spd(2), diag(2), 1), list(hyperbolic(2), c(1, 0, 0), 1), list(kendall(4), exp(2i * pi * (1:4) / 4), 0.2))
+  spaces <- list(list(sphere(2), c(0, 0, 1), 0.5), list(spd(2), diag(2), 1), list(hyperbolic(2), c(1, 0, 0), 1),
+                 list(kendall(4), exp(2i * pi * (1:4) / 4), 0.2))
   for (s in spaces) {
     M <- s[[1]]
     k <- riemdp:::mf_facts(M)$dimension

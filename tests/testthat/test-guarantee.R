@@ -130,7 +130,8 @@ unpromised <- function() once("unpromised", {
   seeded <- with_simulation(1, c(
     lapply(c("laplace", "wrapped", "gaussian", "wrapped_gaussian", "kng", "laplace_truncated", "tangent", "adaptive", "euclidean", "chain"), mean),
     list(mean("wrapped", numerics = "lattice")),
-    lapply(c("objective", "recentred", "huber", "statistics", "adassp", "newton", "descent", "gaussian", "theil_sen", "output", "kng", "paper"), function(method) {
+    lapply(c("objective", "recentred", "huber", "statistics", "adassp", "newton", "descent", "gaussian", "theil_sen", "output", "kng",
+             "paper"), function(method) {
       dp_lm(mpg ~ wt, mtcars, 1, 1e-6, car_bounds, method = method)
     }),
     lapply(c("newton", "tangent", "gradient", "paper"), function(method) {
