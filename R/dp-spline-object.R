@@ -123,12 +123,12 @@ confint.riemdp_spline <- function(object, parm, level = 0.95, ...) {
 #'   coordinate, and the smoothing that is best for it. Of the noise alone, with what smoothing loses against it. In
 #'   simulations of such curves (the sphere and `spd(3)`, 500 to 20,000 records, 5 to 61 B-splines) root mean squared
 #'   distances from the plain spline with its own penalty were .4 to 1.5 times this. Where predictors aren't even they
-#'   were more: 1 to 11 times for a beta law (5, 5), 5 times with an interval that holds no record, up to 32 times with
-#'   three waves over such an interval or predictors that are five values. Of `target = "frechet"` the error is about
-#'   local means without noise; what these flatten between knots isn't in it and may be most of all: of one wave half
-#'   the radius high (the sphere, 10,000 records, epsilon = 5) curves with 5, 9, 17 and 33 knots were off by .11, .046,
-#'   .014 and .0096 radii in all. So a plan doesn't say how many knots are best. Against the plain spline without penalty
-#'   they may be hundreds of times this there.
+#'   were more: 1 to 11 times for a beta law (5, 5), 5 times with an interval that holds no record, up to 32 times
+#'   with three waves over such an interval or predictors that are five values. Of `target = "frechet"` the error is
+#'   about local means without noise; what these flatten between knots isn't in it and may be most of all: of one wave
+#'   half the radius high (the sphere, 10,000 records, epsilon = 5) curves with 5, 9, 17 and 33 knots were off by .11,
+#'   .046, .014 and .0096 radii in all. So a plan doesn't say how many knots are best. Against the plain spline
+#'   without penalty they may be hundreds of times this there.
 #' @seealso [dp_spline()]
 #' @examples
 #' dp_spline_plan(sphere(2), n = c(500, 5000), epsilon = 1, radius = 0.6, df = c(5, 10, 30))
