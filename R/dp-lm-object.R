@@ -15,7 +15,8 @@
 #' guesses are taken as they are (few records, see "Wrong guesses" in [dp_lm()]) they believe them.
 #' * `type = "nominal"`: normal intervals. For `"statistics"`, `"adassp"` and `"output"` the noise's law is public and
 #'   only linearised; for objective perturbation it passes through the records' curvature, for which the public model
-#'   stands in, and for `"newton"` and `"descent"` the residuals' released scale with normal errors.
+#'   stands in, and for `"newton"` the residuals' released scale with normal errors. `NA` for `"descent"` and
+#'   `"theil_sen"`, of which nothing is told, and where [explain()] says that of `"newton"`.
 #' * `type = "bound"`: for `"objective"`, `"huber"` and `"gaussian"`: the released coefficients differ from those of the
 #'   same loss and ridge without noise by no more than the noise's length in the ridge's metric, whatever the records
 #'   are (proof: the ridge bounds the curvature from below), and what covers the solver's error. Wide, and certain. The

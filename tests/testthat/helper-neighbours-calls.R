@@ -336,7 +336,7 @@ spline_cases <- function() {
     moving = list(method = "l2", spaces = c("sphere", "hyperboloid"), moving = TRUE),
     normal = list(method = "normal", spaces = c("sphere", "plane"), args = list(delta = 0.1)),
     penalty = list(method = "l2", spaces = "sphere", forms = "frame", args = list(penalty = 1)),
-    frechet = list(method = "l2", spaces = c("sphere", "hyperboloid", "spd"), forms = c("frame", "list"), degree = 1, args = list(target = "frechet")),
+    frechet = list(method = "l2", spaces = c("sphere", "hyperboloid", "matrices"), forms = c("frame", "list"), degree = 1, args = list(target = "frechet")),
     product = list(method = "l2_product", spaces = PRODUCTS),
     unit = list(method = "l2", spaces = c("sphere", "hyperboloid"), args = list(unit = five)),
     unit_column = list(method = "l2", spaces = "sphere", forms = "keyed", args = list(unit = "who")),
