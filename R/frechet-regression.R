@@ -23,7 +23,7 @@
 #' @param weights,subset,na.action as in [stats::lm()].
 #' @param tol length of the mean step at which to stop, as a share of the root mean squared distance.
 #' @param max_iter most steps; a warning of class `riemdp_warning_convergence` where they don't do.
-#' @param object,x a fit.
+#' @param object a fit.
 #' @param newdata a data frame with the predictors; by default the records' own.
 #' @return An object of class `riemdp_frechet_regression` with `manifold`, `x` (predictors), `response`, `weights`,
 #'   `bandwidth`, `kernel`, `center` (the Frechet mean of all), `call`, `terms`. `predict()` gives points, missing ones
