@@ -72,7 +72,6 @@ frechet_regression <- function(formula, M, data, bandwidth = NULL, ..., kernel =
 # Weights of all records at one predictor, relative to their sum's size; all 0 where no record has weight
 frechet_weights <- function(fit, at) {
   w <- fit$weights %||% rep(1, nrow(fit$x))
-  off <- fit$x - rep(at, each = nrow(fit$x))
   if (is.null(fit$bandwidth)) {
     w <- w / sum(w)
     mean <- colSums(w * fit$x)
@@ -82,7 +81,7 @@ frechet_weights <- function(fit, at) {
     along <- backsolve(qr.R(basis), (at - mean)[basis$pivot], transpose = TRUE)
     return(w + sqrt(w) * drop(qr.Q(basis) %*% along))
   }
-  u <- off[, 1] / fit$bandwidth
+  u <- (fit$x[, 1] - at) / fit$bandwidth
   k <- w * if (fit$kernel == "gaussian") exp(-u^2 / 2) else pmax(0, 1 - u^2)
   if (!(sum(k) > 0)) return(numeric(length(u)))
   k <- k / sum(k)

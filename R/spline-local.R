@@ -6,29 +6,24 @@ LOCAL_PARTS <- 8
 # knots at which a replaced record counts, before and after
 LOCAL_TOUCHED <- 4
 
-# why local means can't be had, from public facts, or NULL
-local_refused <- function(ask) {
-  if (ask$basis$degree != 1) "it is for B-splines of degree 1: y ~ bs(t, df = 8, degree = 1)."
-  else if (!is.null(ask$velocity)) "it has a constant reference: give no `velocity`."
-}
-
-check_local <- function(ask) {
-  why <- local_refused(ask)
-  if (!is.null(why)) abort_riemdp("unsupported", paste("target = \"frechet\":", why))
+# refuses local means that can't be had, from public facts; `why`: what else speaks against them
+check_local <- function(ask, why = NULL) {
+  why <- c(if (ask$basis$degree != 1) "it is for B-splines of degree 1: y ~ bs(t, df = 8, degree = 1).",
+           if (!is.null(ask$velocity)) "it has a constant reference: give no `velocity`.", why)
+  if (length(why)) abort_riemdp("unsupported", paste("target = \"frechet\":", why[1]))
 }
 
 # What is asked for with what local means add: `reach`, by which multiple of the radius a record moves the sums of
 # logarithms, `off`, what doubles' errors add in units of the radius, and how means are computed.
 local_means_ask <- function(ask, given = NULL) {
-  check_local(ask)
-  why <- c(if (!is.null(given$units)) "not for units.", if (isTRUE(given$chunks)) "not for records in chunks.",
-           if (is.na(ask$n)) "the number of records must be public.",
-           if (ask$delta > 0) "it is pure: give no `delta`.",
-           if (isTRUE(ask$n * LOCAL_PARTS > 2^31)) "there are too many records.")[1]
-  if (length(why)) abort_riemdp("unsupported", paste("target = \"frechet\":", why))
+  check_local(ask, c(
+    if (!is.null(given$units)) "not for units.", if (isTRUE(given$chunks)) "not for records in chunks.",
+    if (is.na(ask$n)) "the number of records must be public.", if (ask$delta > 0) "it is pure: give no `delta`.",
+    if (isTRUE(ask$n * LOCAL_PARTS > 2^31)) "there are too many records."
+  ))
   ask$ball <- check_radius(ask$manifold, ask$radius, ask$center)
   steps <- mean_steps(ask$manifold, ask$ball, max(1, ask$n * LOCAL_PARTS), lattice = TRUE)
-  if (!is.null(steps$why)) abort_riemdp("unsupported", paste0("target = \"frechet\": ", steps$why, "."))
+  check_local(ask, if (!is.null(steps$why)) paste0(steps$why, "."))
   reach <- counted_reach(ask$ball, wrapped = TRUE)
   # of sums over all records, at each knot that a record touches, with it and without it
   off <- 2 * LOCAL_TOUCHED * ask$n * (steps$error + 4 * UNIT_ROUNDOFF * ask$radius)
