@@ -26,6 +26,7 @@ linear_chunk <- function(q, x) {
   if (!is.null(q$simplex)) r$x <- simplex_features(r$x, q$simplex)
   r$x <- with_shares(r$x, q$share)
   if (isTRUE(q$short)) r$x <- short_features(r$x)
+  if (!is.null(q$window)) r$x <- window_features(r$x, q$window)
   r
 }
 

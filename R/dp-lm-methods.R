@@ -12,7 +12,9 @@ public_guess <- function(ask) {
 
 # constants of a fit for `epsilon`
 linear_rule <- function(ask, epsilon, rule = ask$rule, loss = "shared", simplex = NULL) {
-  perturbation_rule(ask$n, epsilon, ask$d, ask$q, rule, loss, averaged = !is.null(ask$unit), simplex = simplex)
+  out <- perturbation_rule(ask$n, epsilon, ask$d, ask$q, rule, loss, averaged = !is.null(ask$unit), simplex = simplex)
+  if (!is.null(out)) out$window <- ask$window
+  out
 }
 
 no_loss <- "no loss exists at these n and epsilon: epsilon is too small for the computer's numbers."
@@ -27,6 +29,7 @@ guessed_error <- function(rule, ask, share = 1) {
 
 linear_objective <- list(
   auto = TRUE,
+  windows = TRUE,
   unsupported = function(ask) if (is.null(linear_rule(ask, ask$epsilon, simplex = ask$simplex))) no_loss,
   plan = function(ask) {
     rule <- linear_rule(ask, ask$epsilon, simplex = ask$simplex)
@@ -167,6 +170,7 @@ residual_error <- function(rule, unit, sd, prior) {
 
 linear_recentred <- list(
   auto = TRUE,
+  windows = TRUE,
   unsupported = function(ask) {
     share <- recentring_shares(ask)
     if (is.null(linear_rule(ask, share$first * ask$epsilon, "closed")) ||

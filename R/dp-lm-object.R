@@ -298,9 +298,9 @@ scaled_covariance <- function(object) {
     loss <- loss_at(rule$g, rule$tau, size * nominal_errors(q, "gamma")$r)
     kappa <- mean(loss$slope + (q - 1) * loss$across) / q
     map <- drawn_map(rule)
-    if (!is.null(map)) moment <- cut_features(d)$slope # on the scale of shortened features
+    if (rule$norm == "normal") moment <- cut_features(d)$slope # on the scale of shortened features
     variance <- unit^2 * (noise / (rule$n * kappa * moment + rule$ridge)^2 + covering_variance(rule))
-    if (!is.null(map)) variance <- variance * diag(map)^2
+    if (!is.null(map)) return(rep(list(t(map) %*% (variance * map)), q))
   }
   rep(list(diag(variance, d + 1)), q)
 }
@@ -500,6 +500,8 @@ format.riemdp_lm <- function(x, ...) {
                                                      "released: %s"),
                                                quoted_names(x$details$guess$response[x$details$guess$searched]),
                                                guess_listed(x$details$guess)),
+    if (any(x$details$windows$narrowed)) paste("  ranges were too wide; rows count less beyond",
+                                               windows_listed(x$details$windows)),
     if (length(format_budget(x$budget))) paste0("  budget: ", format_budget(x$budget))
   ))
 }
@@ -518,6 +520,7 @@ explain.riemdp_lm <- function(x, ...) {
   cat(format(g), "\n\n", sep = "")
   lines <- made_by_dp_lm(x, c(
     guess_words(x),
+    windows_words(x),
     linear_methods()[[x$method]]$words(x),
     basis_words(x),
     paste0("Why this method: ", x$chosen, "."),
@@ -575,6 +578,11 @@ print.riemdp_lm_plan <- function(x, ...) {
     cat(strwrap(sprintf(paste("Counted in: a check of the guess of each response, %.2g of epsilon. Where it finds a",
                               "guess off, another %.2g pays for a search, and the error grows accordingly."),
                         check$check / ask$epsilon, check$search / ask$epsilon)), sep = "\n")
+    if (!is.null(check$window)) {
+      cat(strwrap(sprintf(paste("So is a check of the range of each predictor that is a number, %.2g; where it is too",
+                                "wide another %.2g pays for a search."),
+                          check$window$check / ask$epsilon, check$window$search / ask$epsilon)), sep = "\n")
+    }
   } else cat("The guesses of responses are taken as they are: see \"Wrong guesses\" in ?dp_lm.\n")
   invisible(x)
 }

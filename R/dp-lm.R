@@ -305,6 +305,7 @@ dp_lm <- function(formula, data = NULL, epsilon, delta = 0, bounds, ...,
   ask$spec <- spec
   ask$bounds <- public
   ask$columns <- columns
+  ask$ranged <- ranged_columns(columns)
   ask$simplex <- linear_simplex(spec, columns, public)
   ask$reasons <- if (from_sample) "the bounds are taken from the records"
   ask$assumptions <- c(if (values$scaled) SCALED, constants_said(c(values$constants, basis_constants(spec))),
@@ -343,6 +344,7 @@ linear_estimator <- list(
       details$guess <- guess_told(out$guess, public)
       public$y[c("center", "scale"), ] <- t(details$guess[c("center", "scale")])
     }
+    if (!is.null(out$windows)) details$windows <- windows_told(out$windows, ask$columns)
     new_release(
       raw_coefficients(out$b, ask$columns, public, names(ask$spec$responses)), "riemdp_lm",
       formula = ask$spec$formula, spec = ask$spec, bounds = public, columns = ask$columns, method = plan$method,
@@ -408,7 +410,7 @@ plan_linear_one <- function(ask, name) {
   check <- guess_prices(ask, m)
   left <- guess_left(ask, check, 0)
   why <- weights_why(ask, name) %||% m$unsupported(left) %||%
-    if (!is.null(check)) m$unsupported(guess_left(ask, check, ask$q))
+    if (!is.null(check)) m$unsupported(guess_left(ask, check, ask$q, every_window(check$window)))
   if (!is.null(why)) abort_riemdp("unsupported", why)
   plan <- c(m$plan(left), method = name)
   if (ask$weighted) plan$rule$weighted <- TRUE
@@ -416,6 +418,7 @@ plan_linear_one <- function(ask, name) {
   if (ask$weighted || (!is.null(ask$simplex) && name != "objective")) plan$error <- NA_real_
   if (!is.null(check)) { # together with the check the fit costs what was asked for, and is no longer normal noise alone
     plan$check <- check
+    if (!is.null(check$window)) plan$check$window$half <- window_half(ask, plan$error)
     plan$guarantee$epsilon <- ask$epsilon
     plan$guarantee[c("mu", "mu_slack")] <- NULL
   }

@@ -401,6 +401,24 @@ short_features <- function(x) {
   with_shares(x, structure((1 - 1e-12) / pmax(1, long) * share, units = units))
 }
 
+# Features (1, u) by windows: u from the window's middle, over its half width. A record counts so much less that neither
+# its features nor their squares are beyond 1; one that is missing stays 0.
+window_features <- function(x, window) {
+  units <- counted_in(x, ncol(x))
+  share <- shares_of(x) %||% 1
+  there <- x[1, ] != 0
+  x[-1, there] <- (x[-1, there] - window$center) / window$half
+  long <- apply(abs(x), 2, max)
+  with_shares(x, structure((1 - 1e-12) / pmax(1, long)^2 * share, units = units))
+}
+
+# what coefficients of windows' features are multiplied with to be those of (1, u)
+window_map <- function(window) {
+  map <- diag(c(1, 1 / window$half))
+  map[-1, 1] <- -window$center / window$half
+  map
+}
+
 # raw columns, n x d; moved into their ranges where `clip`
 column_values <- function(columns, bounds, values, clip = TRUE, n = length(values[[1]])) {
   bases <- Map(function(b, v) if (!is.null(b$basis)) basis_values(b$basis, b$range, v), bounds$x, values)

@@ -21,30 +21,13 @@ GUESS_CENTRES <- 2^22
 GUESS_MARGIN <- 1.05
 # Windows with less than this share of the records all count alike
 GUESS_FLOOR <- 0.05
-# "None of these": as good as a window that lacks all but this share of the records, with a weight of its own (its
-# logarithm)
-GUESS_NONE <- c(share = 0.25, weight = 13.2)
-
-# Prices of one response's check and search, or NULL where there is no check; `m` is the method. Public numbers only.
-guess_prices <- function(ask, m) {
-  total <- ask$n * ask$epsilon
-  few <- ask$n < GUESS_USEFUL[["records"]] || total < GUESS_USEFUL[["epsilon"]] * ask$q
-  if (!(m$auto || isTRUE(m$checked)) || ask$trusted || few) {
-    return(NULL)
-  }
-  price <- function(of) max(of[["least"]] / ask$n, of[["share"]] * ask$epsilon / ask$q)
-  search <- price(GUESS_SEARCH)
-  list(check = price(GUESS_CHECK), search = search, fraction = clamp(1 - 35 / (ask$n * search), 0.6, 0.9))
-}
-
-# The question with what is left of epsilon after the check of all responses and the search for `searched` of them; less
-# than there is, for the rounding of sums
-guess_left <- function(ask, prices, searched) {
-  if (is.null(prices)) return(ask)
-  ask$checked <- TRUE
-  ask$epsilon <- (ask$epsilon - ask$q * prices$check - searched * prices$search) * (1 - 1e-14)
-  ask
-}
+# What is searched: levels k (scales 2^(k/4)), how many centres to either side each has, where no candidate has the same
+# centre and a smaller scale, and "none of these": as good as a window that lacks all but `share` of the records, with a
+# weight of its own (its logarithm)
+GUESS_GRID <- list(
+  levels = GUESS_LEVELS, centres = function(k) GUESS_CENTRES, none = c(share = 0.25, weight = 13.2),
+  least = function(k, m) k <= GUESS_LEVELS[4] | abs(m) > GUESS_CENTRES / 2
+)
 
 # ---- what is counted: sums over records ------------------------------------------------------------------------------
 
@@ -88,7 +71,7 @@ count_cells <- function(v, times = rep(1, length(v))) {
   list(value = value, count = as.double(rowsum(times, match(v, value))[seq_along(value)]))
 }
 
-# Tables of cells for each response in `which`: those of whole powers of two and those of 2^(1/4), 2^(1/2) and 2^(3/4)
+# Tables of cells for each row in `which` of y: those of whole powers of two and those of 2^(1/4), 2^(1/2) and 2^(3/4)
 # times them
 guess_cells <- function(x, y, which) {
   valid <- x[1, ] != 0
@@ -104,9 +87,6 @@ add_cells <- function(a, b) {
 }
 
 # ---- the search ------------------------------------------------------------------------------------------------------
-
-# Where no candidate has the same centre and a smaller scale
-least_scale <- function(k, m) k <= GUESS_LEVELS[4] | abs(m) > GUESS_CENTRES / 2
 
 # What levels read of a table of cells: cumulative counts; every g-th record, one of which is in each window of more
 # than GUESS_FLOOR of the records; and the shortest span of g neighbouring records: no half-open window of that length
@@ -124,67 +104,72 @@ guess_sums <- function(table) {
        span = min(at_rank(before[from] + step) - table$value[from]))
 }
 
-# Utilities of the candidates of one level k (scale 2^(k/4), centres at multiples m of a quarter of it, |m| <=
-# GUESS_CENTRES): minus the larger of how far the count in [centre - scale, centre + scale) is from `fraction` of the
-# records and how far the median is from [centre - scale/4, centre + scale/4), in records, and at least `floor`. Returns
-# those that may be above it: list(at = m, score), and floor.
-guess_level <- function(cells, k, fraction, table = guess_sums(cells[[1 + k %% 4]])) {
+# Utilities of the candidates of one level k of a grid (scale 2^(k/4), centres at multiples m of a quarter of it): minus
+# the larger of how far the count in [centre - scale, centre + scale) is from `fraction` of the records and how far the
+# median is from [centre - scale/4, centre + scale/4), in records, and at least `floor`. Returns those that may be above
+# it: list(at = m, score), floor, and how many `others`.
+guess_level <- function(cells, k, fraction, table = guess_sums(cells[[1 + k %% 4]]),
+                        grid = GUESS_GRID) {
   unit <- 2^(k %/% 4 - 2)
   total <- table$total
   floor <- -(fraction - GUESS_FLOOR) * total
-  if (total == 0 || 8 * unit <= table$span) return(list(at = double(), score = double(), floor = floor))
+  count <- 2 * grid$centres(k) + 1
+  if (total == 0 || 8 * unit <= table$span) {
+    return(list(at = double(), score = double(), floor = floor, others = count))
+  }
   cell <- base::floor(table$some / unit)
   cell <- cell[c(TRUE, diff(cell) > 0)]
   at <- rep(cell, each = 8) + -3:4
-  at <- unique(at[abs(at) <= GUESS_CENTRES])
+  at <- unique(at[abs(at) <= grid$centres(k)])
   below <- table$below[findInterval(c(at - 4, at - 1, at + 1, at + 4) * unit, table$value, left.open = TRUE) + 1]
   dim(below) <- c(length(at), 4)
   window <- below[, 4] - below[, 1] - fraction * total
-  least <- least_scale(k, at)
+  least <- grid$least(k, at)
   window[least] <- pmin.int(window[least], 0) # "at most this scale"
   score <- -pmax.int(abs(window), below[, 2] - total / 2, total / 2 - below[, 3])
-  list(at = at, score = pmax.int(floor, score), floor = floor)
+  list(at = at, score = pmax.int(floor, score), floor = floor, others = count - length(at))
 }
 
-guess_levels <- function(cells, fraction) {
+guess_levels <- function(cells, fraction, grid = GUESS_GRID) {
   tables <- lapply(cells, guess_sums)
-  lapply(GUESS_LEVELS, function(k) guess_level(cells, k, fraction, tables[[1 + k %% 4]]))
+  lapply(grid$levels, function(k) guess_level(cells, k, fraction, tables[[1 + k %% 4]], grid))
 }
 
 # log of sums of exp(epsilon score/2), the rest of the candidates with the floor's
 level_weights <- function(level, epsilon) {
-  c(epsilon * level$score / 2, epsilon * level$floor / 2 + log(2 * GUESS_CENTRES + 1 - length(level$at)))
+  c(epsilon * level$score / 2, if (level$others > 0) epsilon * level$floor / 2 + log(level$others))
 }
 
-none_weight <- function(cells, fraction, epsilon) {
-  GUESS_NONE[["weight"]] - epsilon * (fraction - GUESS_NONE[["share"]]) * sum(cells[[1]]$count) / 2
+none_weight <- function(cells, fraction, epsilon, grid = GUESS_GRID) {
+  grid$none[["weight"]] - epsilon * (fraction - grid$none[["share"]]) * sum(cells[[1]]$count) / 2
 }
 
 log_sum_exp <- function(a) max(a) + log(sum(exp(a - max(a))))
 
 # One candidate by the exponential mechanism: c(k, m), or NA for none of them. In two steps, a level and one of its
 # centres, which have the law of one.
-search_guess <- function(cells, fraction, epsilon, levels = guess_levels(cells, fraction)) {
+search_guess <- function(cells, fraction, epsilon, levels = guess_levels(cells, fraction, grid),
+                         grid = GUESS_GRID) {
   simulated <- pay(price_choice(epsilon, "linear-regression.md, 8")) # once: all steps together draw from one law
   draw <- function(log_weights) {
     .Call(riemdp_exponential_choice, as.double(2 * log_weights / epsilon), epsilon, simulated)
   }
   i <- draw(c(vapply(levels, function(level) log_sum_exp(level_weights(level, epsilon)), 0),
-              none_weight(cells, fraction, epsilon)))
+              none_weight(cells, fraction, epsilon, grid)))
   if (i > length(levels)) return(c(k = NA, m = NA))
   level <- levels[[i]]
   j <- draw(level_weights(level, epsilon))
-  m <- if (j <= length(level$at)) level$at[j] else other_centre(level$at, draw)
-  c(k = GUESS_LEVELS[i], m = m)
+  m <- if (j <= length(level$at)) level$at[j] else other_centre(level, draw)
+  c(k = grid$levels[i], m = m)
 }
 
-# One of the centres that aren't among `at`, all alike: its place is drawn by two digits
-other_centre <- function(at, draw) {
-  count <- 2 * GUESS_CENTRES + 1 - length(at)
-  first <- seq(0, count - 1, by = 2048)
-  block <- draw(log(pmin(2048, count - first)))
-  m <- first[block] + draw(numeric(min(2048, count - first[block]))) - 1 - GUESS_CENTRES
-  for (taken in sort(at)) if (taken <= m) m <- m + 1
+# One of the centres of a level that aren't listed, all alike: its place is drawn by two digits
+other_centre <- function(level, draw) {
+  first <- seq(0, level$others - 1, by = 2048)
+  block <- draw(log(pmin(2048, level$others - first)))
+  m <- first[block] + draw(numeric(min(2048, level$others - first[block]))) - 1 -
+    (level$others + length(level$at) - 1) / 2
+  for (taken in sort(level$at)) if (taken <= m) m <- m + 1
   m
 }
 
@@ -192,7 +177,7 @@ other_centre <- function(at, draw) {
 # are the same, for which no scale is right: it stays as it was.
 found_guess <- function(found, fraction) {
   if (is.na(found[["k"]])) return(list(center = 0, scale = 1, lowest = FALSE, highest = TRUE))
-  lowest <- least_scale(found[["k"]], found[["m"]])
+  lowest <- GUESS_GRID$least(found[["k"]], found[["m"]])
   scale <- 2^(found[["k"]] / 4)
   center <- found[["m"]] * scale / 4
   list(center = center, scale = if (lowest) 1 else GUESS_MARGIN * scale / stats::qnorm((1 + fraction) / 2),

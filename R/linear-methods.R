@@ -1,6 +1,7 @@
 # The methods of dp_lm(), and how a fit is released. A method is a list:
 #   auto         TRUE where method = "auto" may choose it: proven
 #   checked      TRUE where the guess is checked for it though "auto" may not
+#   windows      TRUE where ranges of predictors are checked for it as well
 #   whole        TRUE where all records are looked at together, so that they can't be in chunks
 #   unsupported  function(ask): NULL, or one sentence on why it can't be served here
 #   plan         function(ask): everything that is decided before records are touched. `error`, the expected excess of
@@ -31,11 +32,17 @@ linear_in_chunks <- function(method) {
 release_linear <- function(x, y, plan, ask) {
   m <- linear_methods()[[plan$method]]
   guess <- NULL
+  windows <- NULL
   if (!is.null(plan$check)) {
     guess <- release_guess(x, y, plan$check, ask$n, ask$q)
+    if (!is.null(plan$check$window)) {
+      windows <- release_windows(x, y, plan$check$window, ask$n)
+      ask$window <- fit_window(windows, ask$d)
+    }
     y <- guessed_responses(x, y, guess, plan$reach %||% REACH)
-    ask <- guess_left(ask, plan$check, sum(guess$searched))
-    if (any(guess$searched)) { # the same method with what is left
+    times <- c(search = sum(windows$searched), trial = sum(windows$tried))
+    ask <- guess_left(ask, plan$check, sum(guess$searched), times)
+    if (any(guess$searched, windows$searched)) { # the same method with what is left
       again <- m$plan(ask)
       kept <- setdiff(names(again), c("guarantee", if (is.na(plan$error)) "error"))
       plan[kept] <- again[kept]
@@ -44,7 +51,7 @@ release_linear <- function(x, y, plan, ask) {
   out <- m$release(x, y, plan, ask)
   if (!is.list(out)) out <- list(b = out)
   if (any(guess$highest)) out$error <- NA_real_
-  c(out, list(plan = plan, guess = guess, left = ask$epsilon))
+  c(out, list(plan = plan, guess = guess, windows = windows, left = ask$epsilon))
 }
 
 # what linear regressions ask of the records of a chunk
@@ -63,8 +70,10 @@ LINEAR_KERNELS <- list(
   },
   linear_cells = function(q, x) {
     r <- linear_chunk(q, x)
-    guess_cells(r$x, r$y, q$which)
+    guess_cells(r$x, if (is.null(q$of)) r$y else r[[q$of]], q$which)
   },
+  linear_windows = function(q, x) window_counts(linear_chunk(q, x)$x, q$which, q$half),
+  linear_sides = function(q, x) window_sides(linear_chunk(q, x)$x, q$column, q$of),
   linear_stage = function(q, x) {
     r <- linear_chunk(q, x)
     newton_part(r$x, r$y, q$stage)

@@ -91,12 +91,12 @@ line_equation <- function(object) {
   b <- object$scaled_coefficients
   q <- nrow(b)
   step <- (b - (details$from %||% 0)) / unit
-  short <- rule$norm == "normal" # its equation is for coefficients of shortened features
-  if (short) step <- step %*% solve(drawn_map(rule))
+  map <- drawn_map(rule) # the equation is for coefficients that noise was drawn for
+  if (!is.null(map)) step <- step %*% solve(map)
   ridge <- matrix(rep(rule$ridge, each = q), q)
   draw <- function() perturbation_draw(rule$norm, ncol(b), q, outwards_down(rule$rate))
   eq <- list(step = step, unit = unit, loss = kernel_loss(rule), pull = ridge * step, noise = draw,
-             features = if (short) short_features else identity, map = if (short) drawn_map(rule))
+             features = function(u) drawn_features(u, rule), map = map)
   if (object$method == "output") { # of the minimiser, which is the release less z = noise/sqrt(ridge)
     eq$noise <- function() -draw() * sqrt(ridge)
     eq$shift <- function(noise) -noise / ridge

@@ -259,7 +259,7 @@ solver_tolerance <- function(rule, ridge, rate, most, reach = most_reach(rule), 
   tilt <- if (output) 0 else noise_most(rule$norm, rule$d, rule$q, rate)
   size <- most + sqrt(reach * p) * 3 * (pull + tilt) / min(ridge) # of |y| + |F B|, B any point on the solver's last way
   residual <- 8 * (p + 1)^2 * u^2 * sqrt(rule$q) * size
-  counts <- isTRUE(rule$averaged) || isTRUE(rule$weighted) || identical(rule$norm, "normal")
+  counts <- isTRUE(rule$averaged) || isTRUE(rule$weighted) || identical(rule$norm, "normal") || !is.null(rule$window)
   shares <- if (counts) 2 else 0 # their products, and sums of up to 2^26 rows
   of_psi <- if (is.null(rule$first)) rule$tau * (rule$q + 15 + shares) else table_rounding(rule, shares)
   4 * (rule$n * sqrt(reach) * (of_psi * u + rule$tau * 2 * (rule$n * u)^2 + steepest(rule) * residual) +
@@ -267,7 +267,11 @@ solver_tolerance <- function(rule, ridge, rate, most, reach = most_reach(rule), 
 }
 
 # the most of sum_k F_kj^2 over features on the scale that noise is drawn for
-most_reach <- function(rule) if (identical(rule$norm, "normal")) 1 + SHORT_SCALE^2 * rule$d else rule$d + 1
+most_reach <- function(rule) {
+  if (identical(rule$norm, "normal")) return(1 + SHORT_SCALE^2 * rule$d)
+  if (is.null(rule$window)) return(rule$d + 1)
+  (1 + sum(((1 + abs(rule$window$center)) / rule$window$half)^2)) * (1 + 1e-12)
+}
 
 # Rate of the noise z, of density exp(-rate |z|), that covers the solver's error: a minimiser is found within
 # tolerance/min(ridge)
@@ -318,19 +322,24 @@ release_perturbed <- function(x, y, rule, output = FALSE) {
   ridge <- matrix(rep(rule$ridge, each = rule$q), rule$q)
   tolerance <- solver_tolerance(rule, ridge, rule$rate, REACH, output = output)
   if (inherits(x, "riemdp_linear_chunks")) {
-    x$ask[c("simplex", "short")] <- list(rule$simplex, rule$norm == "normal")
+    x$ask[c("simplex", "short", "window")] <- list(rule$simplex, rule$norm == "normal", rule$window)
     x <- linear_tally(x, y, kernel_loss(rule), dim(ridge))
-  } else if (!is.null(rule$simplex)) x <- simplex_features(x, rule$simplex) else
-    if (rule$norm == "normal") x <- short_features(x)
+  } else if (!is.null(rule$simplex)) x <- simplex_features(x, rule$simplex) else x <- drawn_features(x, rule)
   b <- draw_perturbed(x, y, ridge, rule, outwards_down(rule$rate), tolerance, most_reach(rule) * steepest(rule), output)
   map <- drawn_map(rule)
   if (is.null(map)) b else b %*% map
 }
 
+# features, with what records count, that noise is drawn for
+drawn_features <- function(x, rule) {
+  if (!is.null(rule$window)) return(window_features(x, rule$window))
+  if (identical(rule$norm, "normal")) short_features(x) else x
+}
+
 # what coefficients that noise was drawn for are multiplied with to be those of (1, u); NULL where they are
 drawn_map <- function(rule) {
   if (identical(rule$norm, "normal")) return(diag(c(1, rep(SHORT_SCALE, rule$d)), rule$d + 1))
-  rule$simplex$map
+  if (is.null(rule$window)) rule$simplex$map else window_map(rule$window)
 }
 
 # `gauge`: how much longer a record's gradient may be than its residual; `grow`: by how much ridges exceed those of the

@@ -427,8 +427,9 @@ moved_moments <- function(a, b) {
 
 # each candidate's utility in the search for a guess
 moved_search <- function(a, b) {
-  c(search = share(a, max(vapply(c(-80, -14, -4:4, 9, 10, 80), function(k) {
-    at <- both(a, b, function(d) internal("guess_level")(d$frame$cells, k, a$frame$fraction))
+  grid <- a$frame$grid
+  c(search = share(a, max(vapply(intersect(c(-80, -28, -14, -4:4, 9, 10, 80), grid$levels), function(k) {
+    at <- both(a, b, function(d) internal("guess_level")(d$frame$cells, k, a$frame$fraction, grid = grid))
     every <- union(at[[1]]$at, at[[2]]$at)
     score <- lapply(at, function(l) c(l$floor, ifelse(every %in% l$at, l$score[match(every, l$at)], l$floor)))
     max(abs(score[[1]] - score[[2]]))

@@ -63,7 +63,7 @@ test_that("a trusted guess is taken as it is, and all of epsilon is the fit's", 
   expect_null(attr(trusted, "check"))
   at <- function(plan) plan$expected_error[plan$method == "objective"]
   expect_lt(at(trusted), at(checked))
-  n_epsilon <- 1000 * (1 - attr(checked, "check")$check) # what the check leaves
+  n_epsilon <- 1000 * (1 - attr(checked, "check")$check - attr(checked, "check")$window$check) # what the checks leave
   expect_equal(at(checked), at(dp_lm_plan(1000, 1, 1, n_epsilon / 1000, guess = "trusted")), tolerance = 1e-6)
   expect_error(dp_lm(y ~ x, data, 1, bounds = bounds, guess = "no"), class = "riemdp_error_argument")
 })

@@ -220,7 +220,8 @@ test_that("a check and a search are paid for before they read, and the fit has w
   expect_equal(fit$budget$cost[["epsilon"]], 1)
   expect_identical(guarantee(fit)$epsilon, 1)
   expect_true(fit$details$guess$searched)
-  expect_equal(fit$details$left, 1 - 20 / n - 110 / n)
+  expect_false(fit$details$windows$searched)
+  expect_equal(fit$details$left, 1 - 20 / n - 110 / n - 25 / n) # the last checks the predictor's range
   expect_lte(fit$details$rule$epsilon + length(fit$details$scales) * (fit$details$first$epsilon + fit$details$share$scale * fit$details$left),
              fit$details$left)
   expect_equal(fit$bounds$y[["center", 1]], fit$details$guess$center)

@@ -1,0 +1,197 @@
+# A private check of the predictors' public ranges before a linear fit, and a private search for the window in which a
+# predictor's values lie where its range is much too wide, and the prices of this and of the check of the responses'
+# guess (R/linear-guess.R). Rows beyond a window stay, and count less. Proof: inst/proofs/linear-regression.md, section 8.
+# Predictors are features u in [-1, 1] here.
+
+# A range is too wide where some window of a public length holds more than `wide` of the records. The length is a third
+# of the range, or less where noise costs little (window_half()). A window that was found is tried: it stays where more than
+# `side` of the records lie to either side of its middle quarter, as is not so where most values are alike.
+WINDOW_SHARES <- c(wide = 0.66, side = 0.14)
+# n epsilon of a predictor's check, search and trial; each gets this share of epsilon where that is more
+WINDOW_CHECK <- c(least = 25, share = 0.005)
+WINDOW_SEARCH <- c(least = 100, share = 0.01)
+WINDOW_TRIAL <- c(least = 90, share = 0.01)
+# Up to so many predictors are looked at, and from this n epsilon on for each of them and each response
+WINDOW_USEFUL <- c(most = 3, epsilon = 300)
+# The search is for the middle `WINDOW_FRACTION` of the records
+WINDOW_FRACTION <- 0.65
+WINDOW_GRID <- list(levels = -28:0, centres = function(k) floor(2^(2 - k / 4)), none = c(share = 0.25, weight = 0),
+                    least = function(k, m) rep(FALSE, length(m)))
+# So many times the middle's half width is a window's, for one, two and three predictors; where the middle is wider than
+# `WINDOW_WIDEST` of the range, that stays as it is
+WINDOW_FACTOR <- c(1.6, 1.8, 2)
+WINDOW_WIDEST <- 0.27
+WINDOW_HALF <- c(least = 2^-6, most = 0.35)
+
+# which predictors are looked at, and prices of one's check, search and trial; NULL where none is
+window_prices <- function(ask, m) {
+  which <- which(ask$ranged %||% rep(TRUE, ask$d))
+  count <- length(which)
+  few <- ask$n * ask$epsilon < WINDOW_USEFUL[["epsilon"]] * (ask$q + count)
+  if (!isTRUE(m$windows) || few || count == 0 || count > WINDOW_USEFUL[["most"]]) return(NULL)
+  price <- function(of) max(of[["least"]] / ask$n, of[["share"]] * ask$epsilon / count)
+  list(which = which, check = price(WINDOW_CHECK), search = price(WINDOW_SEARCH), trial = price(WINDOW_TRIAL))
+}
+
+windows_price <- function(window, times) {
+  if (is.null(window)) return(0)
+  length(window$which) * window$check + times[["search"]] * window$search + times[["trial"]] * window$trial
+}
+
+# all that may be searched for and tried
+every_window <- function(window) c(search = 1, trial = 1) * length(window$which)
+
+# Half the length of the check's window: with predictors that are spread evenly over such a window of their range the
+# noise would cost some twice as much as sampling does. `error` is the plan's, for ranges that are filled.
+window_half <- function(ask, error) {
+  sampling <- (ask$d + 1) * (1 - ask$r_squared) / ask$n
+  clamp(sqrt(error / sampling / 2), WINDOW_HALF[["least"]], WINDOW_HALF[["most"]])
+}
+
+# which columns are a number with a range each
+ranged_columns <- function(columns) {
+  vapply(columns, function(column) {
+    length(column$of) == 1 && is.null(column$of[[1]]$level) && is.null(column$of[[1]]$k)
+  }, NA)
+}
+
+# ---- what is counted: sums over records ------------------------------------------------------------------------------
+
+# for each predictor in `which` how many valid records lie within `half` of each of these centres, which are no farther
+# apart than a quarter of it
+window_centres <- function(half) seq(half - 1, 1 - half, length.out = 1 + ceiling(8 * (1 - half) / half))
+
+window_counts <- function(x, which, half) {
+  valid <- x[1, ] != 0
+  share <- shares_of(x)[valid] %||% rep(1, sum(valid))
+  at <- window_centres(half)
+  counts <- vapply(which, function(j) {
+    u <- x[j + 1, valid]
+    vapply(at, function(c) sum(share[abs(u - c) <= half]), 0)
+  }, numeric(length(at)))
+  t(matrix(counts, length(at)))
+}
+
+# ---- the search ------------------------------------------------------------------------------------------------------
+
+# The window of a candidate, c(center, half); without one, and where it is hardly narrower, all of the range
+found_window <- function(found, count) {
+  scale <- 2^(found[["k"]] / 4)
+  if (is.na(scale) || scale > WINDOW_WIDEST) return(c(center = 0, half = 1))
+  c(center = scale * found[["m"]] / 4, half = WINDOW_FACTOR[count] * scale)
+}
+
+# how many valid records lie below and above a window's middle quarter, no farther out than half its length
+window_sides <- function(x, column, window) {
+  valid <- x[1, ] != 0
+  share <- shares_of(x)[valid] %||% rep(1, sum(valid))
+  far <- (x[column + 1, valid] - window[["center"]]) / window[["half"]]
+  c(sum(share[far >= -2 & far < -0.25]), sum(share[far > 0.25 & far <= 2]))
+}
+
+# windows that the fit is to use, released; rows: predictors that were looked at
+release_windows <- function(x, y, prices, n) {
+  chunked <- inherits(x, "riemdp_linear_chunks")
+  which <- prices$which
+  counts <- if (chunked) {
+    Reduce(`+`, linear_ask_chunks(x, "linear_windows", y, which = which, half = prices$half))
+  } else {
+    window_counts(x, which, prices$half)
+  }
+  wide <- found_off(apply(counts, 1, max) - WINDOW_SHARES[["wide"]] * n, outwards_down(prices$check))
+  out <- data.frame(column = which, center = 0, half = 1, searched = wide, tried = FALSE)
+  if (!any(wide)) return(out)
+  cells <- if (chunked) {
+    Reduce(add_cells, linear_ask_chunks(x, "linear_cells", y, which = which[wide] + 1, of = "x"))
+  } else {
+    guess_cells(x, x, which[wide] + 1)
+  }
+  for (i in seq_along(cells)) {
+    row <- base::which(wide)[i]
+    found <- search_guess(cells[[i]], WINDOW_FRACTION, outwards_down(prices$search), grid = WINDOW_GRID)
+    window <- found_window(found, length(which))
+    out$tried[row] <- window[["half"]] < 1
+    if (out$tried[row] && tried_window(x, y, which[row], window, prices$trial, n)) {
+      out[row, c("center", "half")] <- as.list(window)
+    }
+  }
+  out
+}
+
+tried_window <- function(x, y, column, window, epsilon, n) {
+  sides <- if (inherits(x, "riemdp_linear_chunks")) {
+    Reduce(`+`, linear_ask_chunks(x, "linear_sides", y, column = column, of = window))
+  } else {
+    window_sides(x, column, window)
+  }
+  found_off(min(sides) - WINDOW_SHARES[["side"]] * n, outwards_down(epsilon))
+}
+
+# of all d predictors, as fits take it; NULL where all ranges stay
+fit_window <- function(found, d) {
+  if (all(found$half == 1)) return(NULL)
+  window <- list(center = numeric(d), half = rep(1, d))
+  window$center[found$column] <- found$center
+  window$half[found$column] <- found$half
+  window
+}
+
+# ---- what both checks cost -------------------------------------------------------------------------------------------
+
+# Prices of one response's check and search, and as `window` of a predictor's, or NULL where there
+# is no check; `m` is the method. Public numbers only.
+guess_prices <- function(ask, m) {
+  total <- ask$n * ask$epsilon
+  few <- ask$n < GUESS_USEFUL[["records"]] || total < GUESS_USEFUL[["epsilon"]] * ask$q
+  if (!(m$auto || isTRUE(m$checked)) || ask$trusted || few) {
+    return(NULL)
+  }
+  price <- function(of) max(of[["least"]] / ask$n, of[["share"]] * ask$epsilon / ask$q)
+  search <- price(GUESS_SEARCH)
+  list(check = price(GUESS_CHECK), search = search, fraction = clamp(1 - 35 / (ask$n * search), 0.6, 0.9),
+       window = window_prices(ask, m))
+}
+
+# The question with what is left of epsilon after the check of all responses and ranges, the search for `searched` of the
+# former, and searches and trials of `windows`; less than there is, for the rounding of sums
+guess_left <- function(ask, prices, searched, windows = c(search = 0, trial = 0)) {
+  if (is.null(prices)) return(ask)
+  ask$checked <- TRUE
+  of_windows <- windows_price(prices$window, windows)
+  ask$epsilon <- (ask$epsilon - ask$q * prices$check - searched * prices$search - of_windows) * (1 - 1e-14)
+  ask
+}
+
+# ---- what is told ----------------------------------------------------------------------------------------------------
+
+# windows in use, on the variables' scales
+windows_told <- function(windows, columns) {
+  of <- columns[windows$column]
+  middle <- vapply(of, `[[`, 0, "middle")
+  half <- vapply(of, `[[`, 0, "half")
+  end <- function(side) middle + half * clamp(windows$center + side * windows$half, -1, 1)
+  data.frame(predictor = vapply(of, `[[`, "", "name"), lower = end(-1), upper = end(1), searched = windows$searched,
+             tried = windows$tried, narrowed = windows$half < 1)
+}
+
+# Sentences about windows, from released numbers alone
+windows_words <- function(r) {
+  told <- r$details$windows
+  if (is.null(told)) return(NULL)
+  price <- r$details$check$window
+  share <- function(price) price / r$guarantee$nominal_epsilon
+  c(sprintf(paste("The range of %s was checked (%.3g of epsilon): noisy counts of records in windows of %.3g of its",
+                  "width."),
+            if (nrow(told) == 1) "the predictor" else "each predictor", share(nrow(told) * price$check), price$half),
+    if (any(told$searched)) sprintf(paste("For %s a narrower one was searched for by the exponential mechanism, and",
+                                          "tried if found (%.3g of epsilon)."),
+                                    quoted_names(told$predictor[told$searched]),
+                                    share(sum(told$searched) * price$search + sum(told$tried) * price$trial)),
+    if (any(told$narrowed)) paste0("The fit is in units of what was found, and rows beyond it count less: ",
+                                   windows_listed(told), "."))
+}
+
+windows_listed <- function(told) {
+  told <- told[told$narrowed, ]
+  paste(sprintf("`%s` %s to %s", told$predictor, signif(told$lower, 3), signif(told$upper, 3)), collapse = "; ")
+}
