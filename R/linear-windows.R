@@ -1,11 +1,11 @@
 # A private check of the predictors' public ranges before a linear fit, and a private search for the window in which a
 # predictor's values lie where its range is much too wide, and the prices of this and of the check of the responses'
-# guess (R/linear-guess.R). Rows beyond a window stay, and count less. Proof: inst/proofs/linear-regression.md, section 8.
-# Predictors are features u in [-1, 1] here.
+# guess (R/linear-guess.R). Rows beyond a window stay, and count less. Proof: inst/proofs/linear-regression.md, section
+# 8. Predictors are features u in [-1, 1] here.
 
 # A range is too wide where some window of a public length holds more than `wide` of the records. The length is a third
-# of the range, or less where noise costs little (window_half()). A window that was found is tried: it stays where more than
-# `side` of the records lie to either side of its middle quarter, as is not so where most values are alike.
+# of the range, or less where noise costs little (window_half()). A window that was found is tried: it stays where more
+# than `side` of the records lie to either side of its middle quarter, as is not so where most values are alike.
 WINDOW_SHARES <- c(wide = 0.66, side = 0.14)
 # n epsilon of a predictor's check, search and trial; each gets this share of epsilon where that is more
 WINDOW_CHECK <- c(least = 25, share = 0.005)
@@ -152,8 +152,8 @@ guess_prices <- function(ask, m) {
        window = window_prices(ask, m))
 }
 
-# The question with what is left of epsilon after the check of all responses and ranges, the search for `searched` of the
-# former, and searches and trials of `windows`; less than there is, for the rounding of sums
+# The question with what is left of epsilon after the check of all responses and ranges, the search for `searched` of
+# the former, and searches and trials of `windows`; less than there is, for the rounding of sums
 guess_left <- function(ask, prices, searched, windows = c(search = 0, trial = 0)) {
   if (is.null(prices)) return(ask)
   ask$checked <- TRUE

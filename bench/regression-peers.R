@@ -209,7 +209,8 @@ own <- function(r, cell, method = "newton", delta = DELTA) {
   names <- paste0("x", seq_len(cell$d))
   frame <- stats::setNames(data.frame(r$x[, -1, drop = FALSE], r$y), c(names, "y"))
   bounds <- c(stats::setNames(rep(list(c(-1, 1)), cell$d), names), list(y = c(center = 0, scale = 1)))
-  fit <- dp_lm(stats::reformulate(names, "y"), frame, cell$epsilon, delta, bounds, method = method, guess = "trusted")
+  fit <- dp_lm(stats::reformulate(names, "y"), frame, cell$epsilon, delta, bounds, method = method,
+               guess = if (delta > 0) "trusted" else "checked")
   c(excess = excess(r, coef(fit)), expected = fit$expected_error)
 }
 

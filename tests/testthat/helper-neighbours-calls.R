@@ -159,6 +159,10 @@ lm_cases <- function() {
                         args = list(method = "objective", unit = rep_len(1:5, NEIGHBOURS))),
     # the guess is off by much, and the search has to be paid for
     guessed = list(method = "statistics", spaces = "plane", n = 120, formula = ifelse(y > 0, y, y + 40) ~ x, args = list(method = "statistics", epsilon = 10)),
+    # a predictor in a small part of its range: windows are searched for, tried, and fits are in units of them
+    wide = list(method = "objective", spaces = "plane", n = 120, formula = y ~ I(x / 40), args = list(method = "objective", epsilon = 10)),
+    wide_unit = list(method = "recentred", spaces = "plane", n = 250, formula = y ~ I(x / 40), forms = c("frame", "chunks"),
+                     args = list(method = "recentred", epsilon = 10, unit = rep_len(1:110, 250))),
     # so little noise and ridge that coefficients reach far responses, and rounding what the solver may leave
     sharp = list(method = "objective", spaces = "plane", n = 200, formula = y ~ x, args = list(method = "objective", epsilon = 100)),
     # units; the record that is replaced is one of the first unit's
@@ -301,7 +305,7 @@ lm_call <- function(data, case, space, budget) {
   environment(formula) <- if (is.environment(data)) data else globalenv()
   variables <- all.vars(formula)
   bounds <- list(x = c(0, 1), g = c("F", "M"), `log(x + 1)` = c(0, 0.7), `as.numeric(g == "F")` = c(0, 1),
-                 `I(x/10 + 0.6 * (abs(y) > 1000))` = c(0, 1))[bounded_terms(formula)]
+                 `I(x/10 + 0.6 * (abs(y) > 1000))` = c(0, 1), `I(x/40)` = c(0, 1))[bounded_terms(formula)]
   bounds <- bounds[!is.na(names(bounds))]
   left <- if (is.call(formula[[2]]) && identical(formula[[2]][[1]], quote(cbind))) c("y", "z") else paste(deparse(formula[[2]]), collapse = " ")
   bounds[left] <- rep(list(c(center = 0, scale = 1)), length(left))
@@ -574,11 +578,11 @@ neighbour_calls <- function() {
                    }),
     dp_lm = list(kind = "table", cases = lm_cases(),
                  noisy = paste0("^[$](value|scaled_coefficients|bounds[$]y|expected_error|draws|",
-                                "details[$](moments|medians|ridge|scales|unit|rule|top|guess|left|share|first|from|back|noise|held|inflation|scale|steps))"),
+                                "details[$](moments|medians|ridge|scales|unit|rule|top|guess|windows|left|share|first|from|back|noise|held|inflation|scale|steps))"),
                  # public numbers follow from the released guess where there is one
                  free = "^[$](details[$]scales|draws)",
                  free_of = list(sized = "^[$](details|table|draws)"), # how many steps there are follows from the released size
-                 noisy_of = list(objective = "^[$](value|scaled_coefficients|bounds[$]y|expected_error|draws|details[$](guess|rule|left))",
+                 noisy_of = list(objective = "^[$](value|scaled_coefficients|bounds[$]y|expected_error|draws|details[$](guess|windows|rule|left))",
                                  huber = "^[$](value|scaled_coefficients)"),
                  call = lm_call, newdata = function(space) data.frame(x = c(0.2, 2), g = c("F", "M"), y = 0)),
     dp_glm = list(kind = "table", forms = c("frame", "factors", "guessed", "lists", "environment"), cases = glm_cases(),

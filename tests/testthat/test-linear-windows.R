@@ -185,6 +185,11 @@ test_that("narrow predictors are found, filled ranges and values that are alike 
     u <- rep(c(-1, 1), n * c(share, 1 - share))
     for (window in list(c(center = -1, half = 0.1), c(center = -0.95, half = 0.1), c(center = -1.05, half = 0.1))) expect_lt(tried(u, window), 1e-5)
   }
+  # as it is done
+  u <- rep(c(-1, 1), n * c(0.7, 0.3))
+  try_it <- function(window) with_simulation(1, riemdp:::tried_window(features_of(u), rbind(u), 1, window, 0.2, n))
+  expect_false(try_it(c(center = -0.95, half = 0.1))) # all on one side
+  expect_true(try_it(c(center = 0, half = 0.6)))
   # the more records, the narrower a range must be to be worth it
   halves <- vapply(c(1e3, 1e4, 1e5, 1e6), function(n) windows_of(n)$plan$check$window$half, 0)
   expect_true(all(diff(halves) < 0))
@@ -261,6 +266,9 @@ test_that("what was found is said, paid for and used: prints, chunks, intervals"
   residual <- with_simulation(10, dp_residual_scale(fit, frame, 0.5))
   ends <- confint(fit, residual = residual, nsim = 200, level = 0.999)
   expect_true(all(ends[c("x", "z"), 1] < c(0.5, 1) & c(0.5, 1) < ends[c("x", "z"), 2]))
+  eq <- riemdp:::line_equation(fit)
+  expect_equal(eq$step %*% riemdp:::window_map(fit$details$rule$window), (fit$scaled_coefficients - fit$details$from) / fit$details$unit)
+  expect_equal(eq$pull, fit$details$rule$ridge * eq$step, ignore_attr = TRUE)
   # as wide as sampling and noise make it: without the window's map it would be 30 times as wide, or next to nothing
   width <- diff(confint(fit, "x", residual = residual, nsim = 400)[1, ]) / diff(stats::confint(stats::lm(y ~ x + z + g, frame), "x")[1, ])
   expect_true(width > 1 && width < 4)
