@@ -412,6 +412,9 @@ window_features <- function(x, window) {
   with_shares(x, structure((1 - 1e-12) / pmax(1, long)^2 * share, units = units))
 }
 
+# the most of their squared length
+longest_window_features <- function(window) (1 + sum(((1 + abs(window$center)) / window$half)^2)) * (1 + 1e-12)
+
 # what coefficients of windows' features are multiplied with to be those of (1, u)
 window_map <- function(window) {
   map <- diag(c(1, 1 / window$half))

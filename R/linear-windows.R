@@ -15,7 +15,7 @@ WINDOW_TRIAL <- c(least = 90, share = 0.01)
 WINDOW_USEFUL <- c(most = 3, epsilon = 300)
 # The search is for the middle `WINDOW_FRACTION` of the records
 WINDOW_FRACTION <- 0.65
-WINDOW_GRID <- list(levels = -28:0, centres = function(k) floor(2^(2 - k / 4)), none = c(share = 0.25, weight = 0),
+WINDOW_GRID <- list(levels = -80:0, centres = function(k) floor(2^(2 - k / 4)), none = c(share = 0.25, weight = 0),
                     least = function(k, m) rep(FALSE, length(m)))
 # So many times the middle's half width is a window's, for one, two and three predictors; where the middle is wider than
 # `WINDOW_WIDEST` of the range, that stays as it is

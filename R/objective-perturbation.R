@@ -257,7 +257,8 @@ solver_tolerance <- function(rule, ridge, rate, most, reach = most_reach(rule), 
   p <- rule$d + 1
   pull <- rule$n * sqrt(reach) * rule$tau
   tilt <- if (output) 0 else noise_most(rule$norm, rule$d, rule$q, rate)
-  size <- most + sqrt(reach * p) * 3 * (pull + tilt) / min(ridge) # of |y| + |F B|, B any point on the solver's last way
+  far <- if (is.null(rule$window)) reach else longest_window_features(rule$window)
+  size <- most + sqrt(far * p) * 3 * (pull + tilt) / min(ridge) # of |y| + |F B|, B any point on the solver's last way
   residual <- 8 * (p + 1)^2 * u^2 * sqrt(rule$q) * size
   counts <- isTRUE(rule$averaged) || isTRUE(rule$weighted) || identical(rule$norm, "normal") || !is.null(rule$window)
   shares <- if (counts) 2 else 0 # their products, and sums of up to 2^26 rows
@@ -266,12 +267,8 @@ solver_tolerance <- function(rule, ridge, rate, most, reach = most_reach(rule), 
          4 * u * tilt) * (1 + 1e-6)
 }
 
-# the most of sum_k F_kj^2 over features on the scale that noise is drawn for
-most_reach <- function(rule) {
-  if (identical(rule$norm, "normal")) return(1 + SHORT_SCALE^2 * rule$d)
-  if (is.null(rule$window)) return(rule$d + 1)
-  (1 + sum(((1 + abs(rule$window$center)) / rule$window$half)^2)) * (1 + 1e-12)
-}
+# the most of sum_k F_kj^2 over features on the scale that noise is drawn for, of windows with what their record counts
+most_reach <- function(rule) if (identical(rule$norm, "normal")) 1 + SHORT_SCALE^2 * rule$d else rule$d + 1
 
 # Rate of the noise z, of density exp(-rate |z|), that covers the solver's error: a minimiser is found within
 # tolerance/min(ridge)

@@ -63,11 +63,11 @@ test_that("counts, sides and candidates move by at most 1 with one record, and a
     z <- (u - window[["center"]]) / window[["half"]]
     expect_identical(sides[[1]], as.double(c(sum(z >= -2 & z < -0.25, na.rm = TRUE), sum(z > 0.25 & z <= 2, na.rm = TRUE))))
     expect_lte(abs(min(sides[[1]]) - min(sides[[2]])), 1)
-    k <- sample(-28:0, 1)
+    k <- sample(-80:0, 1)
     score <- lapply(list(u, v), function(u) {
       cells <- riemdp:::guess_cells(features_of(u), features_of(u), 2)[[1]]
       level <- riemdp:::guess_level(cells, k, 0.65, grid = riemdp:::WINDOW_GRID)
-      most <- floor(4 / 2^(k / 4))
+      most <- floor(2^(2 - k / 4))
       expect_lte(max(0, abs(level$at)), most)
       expect_identical(level$others + length(level$at), 2 * most + 1)
       list(level = level, at = function(m) ifelse(m %in% level$at, level$score[match(m, level$at)], level$floor))
@@ -79,17 +79,20 @@ test_that("counts, sides and candidates move by at most 1 with one record, and a
 })
 
 test_that("exact probabilities of a search differ by no more than its price, and draws have them", {
+  grid <- riemdp:::WINDOW_GRID
+  grid$levels <- -24:0 # all candidates are listed below
   epsilon <- 0.7
   law <- function(u) {
     cells <- riemdp:::guess_cells(features_of(u), features_of(u), 2)[[1]]
-    levels <- riemdp:::guess_levels(cells, 0.65, riemdp:::WINDOW_GRID)
+    levels <- riemdp:::guess_levels(cells, 0.65, grid)
     none <- -epsilon * 0.4 * sum(!is.na(u)) / 2
     weights <- lapply(levels, riemdp:::level_weights, epsilon = epsilon)
     whole <- riemdp:::log_sum_exp(c(unlist(weights), none))
     p <- unlist(lapply(seq_along(levels), function(i) {
-      at <- -floor(2^(2 - (i - 29) / 4)):floor(2^(2 - (i - 29) / 4))
+      k <- grid$levels[i]
+      at <- -grid$centres(k):grid$centres(k)
       score <- ifelse(at %in% levels[[i]]$at, levels[[i]]$score[match(at, levels[[i]]$at)], levels[[i]]$floor)
-      stats::setNames(epsilon * score / 2 - whole, paste(i - 29, at))
+      stats::setNames(epsilon * score / 2 - whole, paste(k, at))
     }))
     list(p = c(p, none = none - whole), cells = cells)
   }
@@ -109,7 +112,7 @@ test_that("exact probabilities of a search differ by no more than its price, and
   one <- law(c(stats::rnorm(30, 0.3, 0.05), 1))
   draws <- if (quick()) 400 else 2000
   got <- with_simulation(3, replicate(draws, {
-    found <- riemdp:::search_guess(one$cells, 0.65, epsilon, grid = riemdp:::WINDOW_GRID)
+    found <- riemdp:::search_guess(one$cells, 0.65, epsilon, grid = grid)
     if (is.na(found[["k"]])) "none" else paste(found, collapse = " ")
   }))
   expect_true(all(got %in% names(one$p)))
@@ -144,9 +147,19 @@ test_that("features of windows and what records count are within what the noise 
   b <- rbind(c(1, -2, 0.5), c(0, 3, 1))
   expect_equal(b %*% f[, -7], (b %*% riemdp:::window_map(window)) %*% x[, -7], ignore_attr = TRUE)
   rule <- riemdp:::linear_rule(c(windows_of(1000, 2)$ask, list(window = window)), 1)
-  expect_gte(riemdp:::most_reach(rule), max(colSums(f^2)))
-  rule$window <- NULL
-  expect_identical(riemdp:::most_reach(rule), 3)
+  # the solver's: gradients and curvature have the record's weight, predictions don't
+  expect_gte(riemdp:::most_reach(rule), max(w * colSums(f^2), w^2 * colSums(f^2)))
+  expect_gte(riemdp:::longest_window_features(window), max(colSums(f^2)))
+  expect_lt(riemdp:::longest_window_features(window), 2 * max(colSums(riemdp:::window_features(rbind(1, c(-1, 1), c(1, 1)), window)^2)))
+  ridge <- matrix(rule$ridge, 1)
+  tolerance <- function(rule) riemdp:::solver_tolerance(rule, ridge, rule$rate, riemdp:::REACH)
+  near <- rule
+  near$window$half <- near$window$half * 1e6
+  expect_equal(tolerance(rule), tolerance(near), tolerance = 1e-3) # squares of rounding alone
+  expect_gt(tolerance(rule), tolerance(near))
+  none <- rule
+  none$window <- NULL
+  expect_gt(tolerance(near) / tolerance(none), 17 / 16) # products with what a record counts
 })
 
 test_that("with next to no noise a fit in windows is the weighted one", {
