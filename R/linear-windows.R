@@ -42,10 +42,10 @@ windows_price <- function(window, times) {
 every_window <- function(window) c(search = 1, trial = 1) * length(window$which)
 
 # Half the length of the check's window: with predictors that are spread evenly over such a window of their range the
-# noise would cost some twice as much as sampling does. `error` is the plan's, for ranges that are filled.
+# noise would cost some four times as much as sampling does. `error` is the plan's, for ranges that are filled.
 window_half <- function(ask, error) {
   sampling <- (ask$d + 1) * (1 - ask$r_squared) / ask$n
-  clamp(sqrt(error / sampling / 2), WINDOW_HALF[["least"]], WINDOW_HALF[["most"]])
+  clamp(sqrt(error / sampling) / 2, WINDOW_HALF[["least"]], WINDOW_HALF[["most"]])
 }
 
 # which columns are a number with a range each
