@@ -274,7 +274,7 @@ test_that("what was found is said, paid for and used: prints, chunks, intervals"
     expect_equal(chunked$value, fit$value, tolerance = 1e-8)
   }
   one <- rep(seq_len(n / 3), each = 3)
-  units <- with_simulation(9, dp_lm(y ~ x, cbind(frame, id = one), 8, bounds = bounds[c("x", "y")], unit = "id"))
+  units <- with_simulation(9, dp_lm(y ~ x, cbind(frame, id = one), 2, bounds = bounds[c("x", "y")], unit = "id"))
   expect_true(units$details$windows$narrowed)
   residual <- with_simulation(10, dp_residual_scale(fit, frame, 0.5))
   ends <- confint(fit, residual = residual, nsim = 200, level = 0.999)
