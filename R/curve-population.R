@@ -40,12 +40,14 @@ curve_equation <- function(object) {
   eq <- list(step = last$step, features = function(u) curve_features(last, reach, u))
   newton <- !is.null(rule$ridge)
   noisy <- isTRUE(rule$noisy)
-  eq$noise <- if (newton || noisy) { # as newton_step() draws it
-    rate <- outwards_down(rule$rate / newton_gauge(last$lambda, reach, rule$norm))
-    function() perturbation_draw(rule$norm, p, q, rate)
+  scale <- feature_scale(last$lambda, reach)
+  eq$noise <- if (newton || noisy) { # as the step draws it
+    rate <- if (newton) newton_rate(rule, bent_angles(last$lambda, reach, rule$norm)) else
+      outwards_down(rule$rate / newton_gauge(last$lambda, reach, rule$norm))
+    function() perturbation_draw(rule$norm, p, q, rate) * scale
   } else function() matrix(stats::rnorm(p * q, sd = rule$sd), q)
   if (newton) {
-    ridge <- matrix(rep(rule$ridge * newton_ridge_factor(last$lambda, reach, rule$share), each = q), q)
+    ridge <- rep(rule$ridge, each = q) * scale^2
     return(c(eq, list(loss = kernel_loss(rule), pull = ridge * last$step)))
   }
   # residuals are shortened to the cut

@@ -454,8 +454,8 @@ PRIVATE_CURVE_KERNELS <- list(
   regression_perturbed = function(q, x) {
     d <- chunk_private(q, x)
     records <- features_at(q$M, q$state, q$frame, d$x, d$y, q$ask)
-    .Call(riemdp_chunk_perturbed, records$features, limited_responses(records$responses, q$most), q$b, q$loss,
-          q$hessian)
+    .Call(riemdp_chunk_perturbed, scaled_features(records$features, q$scale),
+          limited_responses(records$responses, q$most), q$b, q$loss, q$hessian)
   },
   regression_pull = function(q, x) {
     d <- chunk_private(q, x)

@@ -339,11 +339,10 @@ drawn_map <- function(rule) {
   if (is.null(rule$window)) rule$simplex$map else window_map(rule$window)
 }
 
-# `gauge`: how much longer a record's gradient may be than its residual; `grow`: by how much ridges exceed those of the
-# rule, for features that are longer than 1
-draw_perturbed <- function(x, y, ridge, rule, rate, tolerance, reach, output = FALSE, gauge = 1, grow = 1) {
+# `angles`: where curvature is positive, those of a step's features (record_lines())
+draw_perturbed <- function(x, y, ridge, rule, rate, tolerance, reach, output = FALSE, angles = NULL) {
   cover <- covering_rate(rule, ridge, tolerance)
-  price <- price_perturbed(rule, gauge * rate, ridge[1, ] / grow, cover * 2 * tolerance / min(ridge), output)
+  price <- price_perturbed(rule, rate, ridge[1, ], cover * 2 * tolerance / min(ridge), output, angles)
   solver <- newton_solver(tolerance, reach, if (is.null(rule$first)) NEWTON_STEPS else TABLE_NEWTON_STEPS)
   .Call(riemdp_release_perturbed, x, y, ridge, 0 * ridge, kernel_loss(rule), solver,
         list(norm = law_of(rule), rate = rate, cover = cover, output = output), pay(price))
@@ -352,10 +351,15 @@ draw_perturbed <- function(x, y, ridge, rule, rate, tolerance, reach, output = F
 # Theorem 1 of linear-regression.md read backwards, from the constants that are drawn with: the noise of the objective,
 # what its density pays for the records' curvature, and the solver's share; or of noise on the minimiser, its section 6.
 # Between two knots the sum is convex, so at its largest at one of them.
-price_perturbed <- function(rule, rate, ridge, solver, output = FALSE) {
+price_perturbed <- function(rule, rate, ridge, solver, output = FALSE, angles = NULL) {
   if (rule$norm == "normal") return(price_tilted(rule, rate, ridge, solver))
-  t <- most_leverage(ridge, rule$simplex)
   moved <- 2 * rule$tau
+  if (!is.null(angles)) {
+    lines <- record_lines(rule, ridge, angles)
+    return(draw_price("perturbed objective", "regression.md, 2", moved * lines$gauge, 1 / rate,
+                      epsilon = solver + max(lines$constant + lines$slope * rate * rule$tau)))
+  }
+  t <- most_leverage(ridge, rule$simplex)
   if (output) {
     far <- moved * sqrt(t)
     return(draw_price("perturbed output", "linear-regression.md, 6", far, 1 / rate, epsilon = solver + far * rate))
@@ -370,12 +374,16 @@ curvature_cost <- function(rule) if (isTRUE(rule$averaged)) identity else log1p
 
 # the most of fall u + (q - 1) log(1 + t psi/r) + log(1 + t psi') over residuals
 shared_budget <- function(rule, fall, t, cost) {
-  g <- rule$g
-  from <- seq_len(length(g) - 1)
-  slope <- diff(g) / LOSS_STEP
-  across <- c(slope[1], g[-1] / (LOSS_STEP * from))
-  of_knot <- function(i) fall * g[i] + (rule$q - 1) * cost(t * across[i]) + cost(t * slope)
-  max(of_knot(from), of_knot(from + 1))
+  at <- loss_ends(rule$g)
+  max(fall * at$u + (rule$q - 1) * cost(t * at$across) + cost(t * at$slope))
+}
+
+# u, psi/r and psi' at both ends of the loss's pieces, up to the first piece on which psi stays at its most
+loss_ends <- function(g) {
+  from <- seq_len(min(length(g) - 1, match(max(g), g)))
+  slope <- diff(g)[from] / LOSS_STEP
+  across <- c(slope[1], g[from + 1] / (LOSS_STEP * from))
+  list(u = c(g[from], g[from + 1]), across = c(across[from], across[from + 1]), slope = c(slope, slope))
 }
 
 # ---- normal noise (section 14 of the proof) --------------------------------------------------------------------------

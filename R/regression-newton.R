@@ -2,30 +2,10 @@
 # space at what the step before released (inst/proofs/regression.md). Everything but newton_step() is a function of
 # public numbers and releases.
 
-# The largest speed-up of the noise's rate that a step must pay: the gauge (|g_p + g_v| + |g_p - g_v|)/2 of a record's
-# gradient J'psi over |psi| for the vertex norm, max(|g_p|, |g_v|) for the other, over all |x| <= reach and all psi. For
-# each x a bound by duality (any pair alpha, beta gives one), between grid points by the slope of the features.
-newton_gauge <- function(lambda, reach, norm) {
-  if (length(reach) > 1) lambda <- 0
-  lambda <- unique(lambda)
-  if (norm == "max") return(if (any(lambda < 0)) cosh(sqrt(max(-lambda, 0)) * reach[1]) else 1)
-  if (all(lambda == 0)) return(1)
-  cells <- 400
-  root <- sqrt(abs(lambda))
-  low <- lambda < 0
-  x <- seq(0, reach, length.out = cells + 1)
-  best <- rep(Inf, length(x))
-  f <- bent_features(lambda, reach, x)
-  plus <- asplit((f$bend + f$swing)^2, 1)
-  minus <- asplit((f$bend - f$swing)^2, 1)
-  for (phi in seq(0.02, pi / 2 - 0.02, length.out = 121)) { # alpha : beta = cos : sin
-    most <- do.call(pmax, Map(function(p, m) p / cos(phi) + m / sin(phi), plus, minus))
-    best <- pmin(best, 0.5 * sqrt(most * (cos(phi) + sin(phi))))
-  }
-  top <- cosh(max(root[low], 0) * reach)
-  slope <- max(root) * (if (any(low)) top else 1) + (if (any(low)) top else 1) / reach
-  (max(best) + slope * reach / cells / 2) * (1 + 1e-12)
-}
+# ---- what a record may cost ------------------------------------------------------------------------------------------
+# Section 2 of the proof. Where curvature is negative features are divided by their largest values, and no record is
+# beyond those of flat space then. Where it is positive a direction's leverage is small where its gradient is long: both
+# are bounded together.
 
 # Features of records with one predictor x, up to `reach`: list(bend, swing), what multiplies dp and reach times dv, a
 # row for each eigenvalue of the curvature along the curve
@@ -41,12 +21,118 @@ bent_features <- function(lambda, reach, x) {
   list(bend = bend, swing = swing)
 }
 
-# By how much ridges must exceed those of flat space so that sup_x eig_max(J Lam^-1 J') stays at most t
-newton_ridge_factor <- function(lambda, reach, share) {
-  low <- min(lambda)
-  if (length(reach) > 1 || low >= 0) return(1)
-  a <- sqrt(-low) * reach
-  (share[1] * cosh(a)^2 + share[2] * (sinh(a) / a)^2) * (1 + 1e-12)
+# the largest values of features where curvature is negative, else 1: noise is multiplied by them, ridges by their squares
+feature_scale <- function(lambda, reach) {
+  scale <- matrix(1, length(lambda), 1 + length(reach))
+  angle <- sqrt(pmax(0, -lambda)) * reach[1]
+  low <- angle > 1e-8
+  if (length(reach) == 1) scale[low, ] <- outwards(cbind(cosh(angle), sinh(angle) / angle)[low, ])
+  scale
+}
+
+scaled_features <- function(features, scale) {
+  if (all(scale == 1)) return(features)
+  features <- features / as.vector(scale)
+  features[!is.finite(features)] <- 0
+  features
+}
+
+# The largest angle sqrt(lambda) |x| of each direction, 0 where curvature isn't positive; NULL where no record is beyond
+# those of flat space
+bent_angles <- function(lambda, reach, norm) {
+  if (length(reach) == 1 && norm == "vertex" && any(lambda > 0)) sqrt(pmax(0, lambda)) * reach
+}
+
+# Features C = cos(angle x) and s = sin(angle x)/angle for distinct angles, on cells of x in [0, 1], a row each: squares of
+# C + s and of C - s at both ends, what they may exceed these by in between, the most that they are at all, and about
+# what they are; and the most of the leverage
+feature_cells <- function(angle, ridge) {
+  cells <- min(400, max(48, ceiling(16 * max(angle))))
+  x <- seq(0, 1, length.out = cells + 1)
+  bend <- cos(outer(x, angle))
+  swing <- sin(outer(x, angle)) / rep(pmax(angle, 1e-6), each = cells + 1)
+  swing[, angle < 1e-6] <- x
+  left <- function(f) f[-(cells + 1), , drop = FALSE]
+  right <- function(f) f[-1, , drop = FALSE]
+  rows <- function(v) matrix(v, cells, length(angle), byrow = TRUE)
+  turn <- rows((angle / cells)^2 / 4)
+  short <- rows(pmin(1, 1 / angle))
+  cap <- (1 + short)^2
+  beyond <- function(f) 2 * turn * (pmax(abs(left(f)), abs(right(f))) + turn)
+  near <- function(f) pmin((left(f)^2 + right(f)^2) / 2 + beyond(f), cap)
+  plus <- bend + swing
+  minus <- bend - swing
+  leverage <- bend^2 / ridge[1] + swing^2 / ridge[2]
+  list(plus = left(plus)^2, plus_end = right(plus)^2, plus_beyond = beyond(plus), plus_near = near(plus),
+       minus = left(minus)^2, minus_end = right(minus)^2, minus_beyond = beyond(minus), minus_near = near(minus), cap = cap,
+       leverage = pmin(pmax(left(leverage), right(leverage)) + 2 * sum(1 / ridge) * turn, 1 / ridge[1] + short^2 / ridge[2]))
+}
+
+# places of tangents, for shares p of |w|^2, a row for each cell
+tangent_places <- function(f, p) {
+  plus <- sqrt(rowSums(p * f$plus_near))
+  list(plus = plus, minus = pmax(sqrt(rowSums(p * f$minus_near)), 1e-3 * plus))
+}
+
+# the most on a cell of (C + s)^2 and (C - s)^2 over the tangents' places, together
+tangent_squares <- function(f, at) {
+  end <- pmax(f$plus / at$plus + f$minus / at$minus, f$plus_end / at$plus + f$minus_end / at$minus)
+  pmin(end + f$plus_beyond / at$plus + f$minus_beyond / at$minus, f$cap * (1 / at$plus + 1 / at$minus))
+}
+
+# Numbers for directions whose mean by the shares of |w|^2 is at least N(F'w)/|w|, on the whole cell and for all w
+tangent_lengths <- function(f, p) {
+  at <- tangent_places(f, p)
+  (tangent_squares(f, at) + at$plus + at$minus) / 4
+}
+
+# Shares of |w|^2 at which pull N(F'w)/|w| plus the logarithm of the mean of m is about largest: any would do for a bound
+steep_shares <- function(f, pull, m = NULL) {
+  p <- matrix(1 / ncol(f$plus), nrow(f$plus), ncol(f$plus))
+  for (i in 1:24) {
+    rise <- pull * tangent_squares(f, tangent_places(f, p)) / 4
+    if (!is.null(m)) rise <- rise + m / rowSums(p * m)
+    p <- p * rise^2
+    p <- p / rowSums(p)
+  }
+  p
+}
+
+# The most of N(F'w)/|w| over records, F scaled
+newton_gauge <- function(lambda, reach, norm) {
+  angles <- bent_angles(lambda, reach, norm)
+  if (is.null(angles)) 1 else cells_gauge(feature_cells(unique(angles), c(1, 1)))
+}
+
+cells_gauge <- function(f) max(1, tangent_lengths(f, steep_shares(f, 1))) * (1 + 1e-12)
+
+# What a step may lose on account of two records: no more than the largest of constant + slope v, v = tau times the
+# noise's rate. For each cell of x and each end of the loss's pieces a line for each direction.
+record_lines <- function(rule, ridge, angles) {
+  angle <- unique(angles)
+  count <- tabulate(match(angles, angle))
+  f <- feature_cells(angle, ridge)
+  gauge <- cells_gauge(f)
+  ends <- loss_ends(rule$g)
+  cell <- rep(seq_len(nrow(f$plus)), length(ends$u))
+  ends <- lapply(ends, rep, each = nrow(f$plus))
+  f <- lapply(f, function(of) of[cell, , drop = FALSE])
+  lost <- (ends$across - ends$slope) * f$leverage
+  m <- if (isTRUE(rule$averaged)) exp(-lost) else 1 - lost / (1 + ends$across * f$leverage)
+  p <- steep_shares(f, ends$u * rule$e1 / 2, m)
+  mean <- rowSums(p * m)
+  all <- drop(curvature_cost(rule)(ends$across * f$leverage) %*% count)
+  constant <- all + if (isTRUE(rule$averaged)) -lost else log(mean) + m / mean - 1
+  list(gauge = gauge, slope = gauge + ends$u * tangent_lengths(f, p), constant = constant)
+}
+
+# the largest rate of the noise for these ridges and this loss
+newton_rate <- function(rule, angles) {
+  if (is.null(angles)) return(outwards_down(rule$rate))
+  lines <- record_lines(rule, rule$ridge, angles)
+  core <- rule$epsilon - rule$solver
+  rounding <- 1e-12 * (1 + core * length(angles))
+  outwards_down(min((core - rounding - lines$constant) / lines$slope) / rule$tau)
 }
 
 # ---- the plan --------------------------------------------------------------------------------------------------------
@@ -270,20 +356,18 @@ mechanism_regression_tangent <- newton_mechanism("tangent", newton_patterns[1])
 # Coordinates in the records' frame, q x (1 + k): dp, then reach times dv
 
 newton_step <- function(records, rule, reach) {
-  k <- length(reach)
   q <- rule$q
-  lambda <- records$lambda
-  gauge <- newton_gauge(lambda, reach, rule$norm)
-  grow <- newton_ridge_factor(lambda, reach, rule$share)
+  scale <- feature_scale(records$lambda, reach)
+  angles <- bent_angles(records$lambda, reach, rule$norm)
   most <- REACH * rule$tau # beyond it a residual says no more: moved there, record by record
-  ridge <- matrix(rep(rule$ridge * grow, each = q), q)
-  top <- if (min(lambda) < 0 && k == 1) cosh(sqrt(-min(lambda)) * reach)^2 else 1 # of squared features
-  rate <- outwards_down(rule$rate / gauge)
-  x <- if (is.null(records$perturbed)) records$features else records$perturbed(most, kernel_loss(rule))
+  ridge <- matrix(rep(rule$ridge, each = q), q)
+  rate <- newton_rate(rule, angles)
+  x <- if (is.null(records$perturbed)) scaled_features(records$features, scale) else
+    records$perturbed(most, kernel_loss(rule), scale)
   y <- if (is.null(records$perturbed)) limited_responses(records$responses, most)
-  reach <- (k + 1) * top
+  reach <- length(reach) + 1
   tolerance <- solver_tolerance(rule, ridge, rate, most, reach)
-  draw_perturbed(x, y, ridge, rule, rate, tolerance, reach, gauge = gauge, grow = grow)
+  draw_perturbed(x, y, ridge, rule, rate, tolerance, reach, angles = angles) / scale
 }
 
 limited_responses <- function(y, most) {
@@ -297,5 +381,6 @@ noisy_step <- function(records, rule, reach) {
   rate <- outwards_down(rule$rate / gauge)
   noise <- .Call(riemdp_perturbation_noise, length(reach) + 1, rule$q, 1, rule$norm, rate,
                  pay(price_laplace(2 * rule$tau * gauge, 1 / rate, "regression.md, 1")))
-  (clipped_gradient(records, rule$tau) + noise[, , 1]) * rep(rule$size, each = rule$q)
+  noise <- noise[, , 1] * feature_scale(records$lambda, reach)
+  (clipped_gradient(records, rule$tau) + noise) * rep(rule$size, each = rule$q)
 }

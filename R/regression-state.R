@@ -56,10 +56,11 @@ chunk_steps <- function(y, state, ask, frame) {
   }
   list(
     frame = frame[[1]], lambda = frame[[2]], sum = function(tau) matrix(ask_all("regression", tau = tau), ask$q),
-    perturbed = function(most, loss) {
+    perturbed = function(most, loss, scale) {
       shape <- c(ask$q, 1 + ask$k)
       perturbed_tally(counted(y$share, chunk_count(y$data)), shape, function(b, hessian) {
-        ask_all("regression_perturbed", most = most, loss = loss, b = matrix(b, shape[1]), hessian = hessian)
+        ask_all("regression_perturbed", most = most, loss = loss, scale = scale, b = matrix(b, shape[1]),
+                hessian = hessian)
       })
     }
   )

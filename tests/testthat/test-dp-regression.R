@@ -118,35 +118,46 @@ test_that("each method's noise is what its stated sensitivity and epsilon ask fo
     lockBinding("draw_perturbed", inner)
   }, add = TRUE)
   assign("draw_perturbed", function(x, y, ridge, rule, rate, tolerance, reach, ...) {
-    handed <<- list(ridge = ridge, rule = rule, rate = rate, tolerance = tolerance, reach = reach)
-    matrix(0, 2, 2)
+    handed <<- list(x = x, ridge = ridge, rule = rule, rate = rate, tolerance = tolerance, reach = reach)
+    matrix(1, 2, 2)
   }, inner)
   plan <- newton$plan(M, ask)
   spent <- 0
   for (step in plan$steps[!vapply(plan$steps, function(s) isTRUE(s$noisy), NA)]) {
-    for (lambda in list(c(0, 2.25), c(0, -2.25))) {
-      none$lambda <- lambda
-      riemdp:::newton_step(none, step, ask$reach)
+    for (lambda in list(c(0, 2.25), c(0, -2.25), c(0, 0))) {
       a <- outer(sqrt(abs(lambda)), x)
-      bend <- if (lambda[2] < 0) cosh(a) else cos(a)
-      swing <- rep(x / 0.5, each = 2) * ifelse(a == 0, 1, (if (lambda[2] < 0) sinh(a) else sin(a)) / a)
-      # the largest gauge of a record's gradient, over directions; the largest eigenvalue of F L^-1 F'
-      angle <- seq(0, pi, length.out = 181)
-      gauge <- max(vapply(seq_along(x), function(i) {
-        one <- rbind(cos(angle), sin(angle))
-        p <- bend[, i] * one
-        s <- swing[, i] * one
-        size <- function(v) sqrt(colSums(v^2))
-        max(if (step$norm == "max") pmax(size(p), size(s)) else (size(p + s) + size(p - s)) / 2)
-      }, 0))
-      t <- max(bend^2 / handed$ridge[, 1] + swing^2 / handed$ridge[, 2])
-      z <- seq(0, 9, 0.001)
+      f <- array(c(if (lambda[2] < 0) cosh(a) else cos(a),
+                   rep(x / 0.5, each = 2) * ifelse(a == 0, 1, (if (lambda[2] < 0) sinh(a) else sin(a)) / a)), c(2, length(x), 2))
+      f <- aperm(f, c(1, 3, 2))
+      records <- list(features = f, responses = matrix(0, 2, length(x)), lambda = lambda)
+      moved <- riemdp:::newton_step(records, step, ask$reach)
+      # solved for in units of a direction's largest features where curvature is negative
+      scale <- if (lambda[2] < 0) apply(abs(f), 1:2, max) else matrix(1, 2, 2)
+      expect_equal(moved, 1 / scale, tolerance = 1e-9)
+      expect_equal(handed$x, f / as.vector(scale), tolerance = 1e-9)
+      # the most that a record may lose, over x, directions and residuals, beside one whose gradient is longest
+      angle <- seq(0, pi / 2, length.out = 61)
+      w <- rbind(cos(angle), sin(angle))
+      size <- function(v) sqrt(colSums(v^2))
+      z <- seq(0, 9, 0.02)
       at <- riemdp:::loss_at(step$g, 1, z)
       slope <- pmax(at$slope, c(at$slope[1], at$slope[-length(z)]))
-      loss <- max(handed$rate * gauge * step$tau * (1 + at$psi) + log1p(t * pmin(1, at$across)) + log1p(t * slope))
+      gauge <- apply(handed$x, 3, function(f) {
+        p <- f[, 1] * w
+        s <- f[, 2] * w
+        if (step$norm == "max") pmax(size(p), size(s)) else (size(p + s) + size(p - s)) / 2
+      })
+      loss <- max(vapply(seq_along(x), function(i) {
+        across <- pmin(1, at$across)
+        leverage <- rowSums(handed$x[, , i]^2 / handed$ridge)
+        whole <- (1 + across * leverage[1]) * (1 + across * leverage[2])
+        part <- outer(w[1, ]^2, (1 + slope * leverage[1]) / (1 + across * leverage[1])) +
+          outer(w[2, ]^2, (1 + slope * leverage[2]) / (1 + across * leverage[2]))
+        max(handed$rate * step$tau * (max(gauge) + outer(gauge[, i], at$psi)) + log(rep(whole, each = length(angle)) * part))
+      }, 0))
       expect_lte(loss, step$epsilon - step$solver + 1e-9)
-      expect_gte(loss, 0.9 * (step$epsilon - step$solver))
-      expect_gte(handed$reach, max(bend^2 + swing^2) - 1e-12)
+      expect_gte(loss, 0.97 * (step$epsilon - step$solver))
+      expect_gte(handed$reach, max(apply(handed$x^2, c(1, 3), sum)) - 1e-12)
       expect_equal(handed$tolerance, riemdp:::solver_tolerance(step, handed$ridge, handed$rate, 1e6 * step$tau, handed$reach))
     }
     spent <- spent + step$epsilon
