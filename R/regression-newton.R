@@ -21,7 +21,8 @@ bent_features <- function(lambda, reach, x) {
   list(bend = bend, swing = swing)
 }
 
-# the largest values of features where curvature is negative, else 1: noise is multiplied by them, ridges by their squares
+# The largest values of features where curvature is negative, else 1: noise is multiplied by them, ridges by their
+# squares
 feature_scale <- function(lambda, reach) {
   scale <- matrix(1, length(lambda), 1 + length(reach))
   angle <- sqrt(pmax(0, -lambda)) * reach[1]
@@ -43,15 +44,15 @@ bent_angles <- function(lambda, reach, norm) {
   if (length(reach) == 1 && norm == "vertex" && any(lambda > 0)) sqrt(pmax(0, lambda)) * reach
 }
 
-# Features C = cos(angle x) and s = sin(angle x)/angle for distinct angles, on cells of x in [0, 1], a row each: squares of
-# C + s and of C - s at both ends, what they may exceed these by in between, the most that they are at all, and about
+# Features C = cos(angle x) and s = sin(angle x)/angle for distinct angles, on cells of x in [0, 1], a row each: squares
+# of C + s and of C - s at both ends, what they may exceed these by in between, the most that they are at all, and about
 # what they are; and the most of the leverage
 feature_cells <- function(angle, ridge) {
   cells <- min(400, max(48, ceiling(16 * max(angle))))
   x <- seq(0, 1, length.out = cells + 1)
   bend <- cos(outer(x, angle))
-  swing <- sin(outer(x, angle)) / rep(pmax(angle, 1e-6), each = cells + 1)
-  swing[, angle < 1e-6] <- x
+  swing <- sin(outer(x, angle)) / rep(pmax(angle, 1e-8), each = cells + 1)
+  swing[, angle < 1e-8] <- x
   left <- function(f) f[-(cells + 1), , drop = FALSE]
   right <- function(f) f[-1, , drop = FALSE]
   rows <- function(v) matrix(v, cells, length(angle), byrow = TRUE)
@@ -63,15 +64,18 @@ feature_cells <- function(angle, ridge) {
   plus <- bend + swing
   minus <- bend - swing
   leverage <- bend^2 / ridge[1] + swing^2 / ridge[2]
+  leverage <- pmax(left(leverage), right(leverage)) + 2 * sum(1 / ridge) * turn
   list(plus = left(plus)^2, plus_end = right(plus)^2, plus_beyond = beyond(plus), plus_near = near(plus),
-       minus = left(minus)^2, minus_end = right(minus)^2, minus_beyond = beyond(minus), minus_near = near(minus), cap = cap,
-       leverage = pmin(pmax(left(leverage), right(leverage)) + 2 * sum(1 / ridge) * turn, 1 / ridge[1] + short^2 / ridge[2]))
+       minus = left(minus)^2, minus_end = right(minus)^2, minus_beyond = beyond(minus), minus_near = near(minus),
+       cap = cap, leverage = pmin(leverage, 1 / ridge[1] + short^2 / ridge[2]))
 }
+
+row_totals <- function(a) .rowSums(a, nrow(a), ncol(a))
 
 # places of tangents, for shares p of |w|^2, a row for each cell
 tangent_places <- function(f, p) {
-  plus <- sqrt(rowSums(p * f$plus_near))
-  list(plus = plus, minus = pmax(sqrt(rowSums(p * f$minus_near)), 1e-3 * plus))
+  plus <- sqrt(row_totals(p * f$plus_near))
+  list(plus = plus, minus = pmax(sqrt(row_totals(p * f$minus_near)), 1e-3 * plus))
 }
 
 # the most on a cell of (C + s)^2 and (C - s)^2 over the tangents' places, together
@@ -86,14 +90,14 @@ tangent_lengths <- function(f, p) {
   (tangent_squares(f, at) + at$plus + at$minus) / 4
 }
 
-# Shares of |w|^2 at which pull N(F'w)/|w| plus the logarithm of the mean of m is about largest: any would do for a bound
+# Shares of |w|^2 at which pull N(F'w)/|w| plus the logarithm of the mean of m is about largest: a bound holds with any
 steep_shares <- function(f, pull, m = NULL) {
   p <- matrix(1 / ncol(f$plus), nrow(f$plus), ncol(f$plus))
   for (i in 1:24) {
     rise <- pull * tangent_squares(f, tangent_places(f, p)) / 4
-    if (!is.null(m)) rise <- rise + m / rowSums(p * m)
+    if (!is.null(m)) rise <- rise + m / row_totals(p * m)
     p <- p * rise^2
-    p <- p / rowSums(p)
+    p <- p / row_totals(p)
   }
   p
 }
@@ -111,6 +115,12 @@ cells_gauge <- function(f) max(1, tangent_lengths(f, steep_shares(f, 1))) * (1 +
 record_lines <- function(rule, ridge, angles) {
   angle <- unique(angles)
   count <- tabulate(match(angles, angle))
+  numbers <- format(c(rule$e1, ridge, angle, count, rule$g), digits = 17)
+  remember(paste(c("lines", isTRUE(rule$averaged), numbers), collapse = " "),
+           function() find_lines(rule, ridge, angle, count))
+}
+
+find_lines <- function(rule, ridge, angle, count) {
   f <- feature_cells(angle, ridge)
   gauge <- cells_gauge(f)
   ends <- loss_ends(rule$g)
@@ -120,7 +130,7 @@ record_lines <- function(rule, ridge, angles) {
   lost <- (ends$across - ends$slope) * f$leverage
   m <- if (isTRUE(rule$averaged)) exp(-lost) else 1 - lost / (1 + ends$across * f$leverage)
   p <- steep_shares(f, ends$u * rule$e1 / 2, m)
-  mean <- rowSums(p * m)
+  mean <- row_totals(p * m)
   all <- drop(curvature_cost(rule)(ends$across * f$leverage) %*% count)
   constant <- all + if (isTRUE(rule$averaged)) -lost else log(mean) + m / mean - 1
   list(gauge = gauge, slope = gauge + ends$u * tangent_lengths(f, p), constant = constant)
@@ -130,9 +140,8 @@ record_lines <- function(rule, ridge, angles) {
 newton_rate <- function(rule, angles) {
   if (is.null(angles)) return(outwards_down(rule$rate))
   lines <- record_lines(rule, rule$ridge, angles)
-  core <- rule$epsilon - rule$solver
-  rounding <- 1e-12 * (1 + core * length(angles))
-  outwards_down(min((core - rounding - lines$constant) / lines$slope) / rule$tau)
+  left <- rule$core - 1e-12 * (1 + rule$core * length(angles)) - lines$constant
+  outwards_down(min(left / lines$slope) / rule$tau)
 }
 
 # ---- the plan --------------------------------------------------------------------------------------------------------
@@ -162,7 +171,7 @@ newton_start <- function(n, epsilon, q, predictors, bound, share, first, average
   if (!first) share <- c(0.2, rep(0.8 / predictors, predictors))
   norm <- best_norm(predictors, q)
   c(list(e1 = e1, t = found$t, g = found$g, tau = tau, ridge = 1 / (found$t * share), share = share, n = n, q = q,
-         d = predictors, epsilon = epsilon, solver = solver, norm = norm, rate = e1 / (2 * tau)),
+         d = predictors, epsilon = epsilon, solver = solver, core = core, norm = norm, rate = e1 / (2 * tau)),
     if (averaged) list(averaged = TRUE))
 }
 

@@ -99,6 +99,23 @@ test_that("without noise a band is that of the curve's own error, and both error
   expect_lt(mean(ball$radius), 1.1 * 0.05 * sqrt(stats::qchisq(0.95, 2)))
 })
 
+test_that("noise and ridge of a band are those that the last step was drawn with", {
+  runs <- if (quick()) 4000 else 20000
+  for (lambda in list(c(0, -6), c(0, 4), c(0, 0))) for (averaged in c(FALSE, TRUE)) {
+    rule <- internal$newton_rule(200, 1, 2, 1, 0.1, c(0.4, 0.6), FALSE, averaged = averaged)
+    # of records that are all missing: the noise over the ridge
+    none <- list(features = array(0, c(2, 2, 1)), responses = matrix(0, 2, 1), lambda = lambda)
+    drawn <- with_simulation(9, replicate(runs, internal$newton_step(none, rule, 0.5)))
+    told <- rule[setdiff(names(rule), "epsilon")] # as a release has it
+    object <- list(details = list(last = list(step = matrix(1, 2, 2), rule = told, lambda = lambda)), columns = data.frame(half = 0.5))
+    eq <- internal$curve_equation(object)
+    noise <- with_simulation(9, replicate(runs, eq$noise()))
+    size <- function(a) sqrt(rowMeans(a^2, dims = 2))
+    # standard errors of a ratio of two such sizes: kurtosis below 6
+    expect_lt(max(abs(size(drawn) / (size(noise) / eq$pull) - 1)), 5 * sqrt(5 / 4 / runs) * sqrt(2))
+  }
+})
+
 test_that("features are derivatives of the curve, and refusals follow from public facts and releases", {
   d <- with_simulation(5, curve_data(400))
   r <- release(d, 5)

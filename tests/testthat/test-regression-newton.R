@@ -123,6 +123,29 @@ test_that("what a record may cost is bounded for gradient and curvature together
   })
 })
 
+test_that("on no cell features exceed what is said of them, whatever tangents' places are", {
+  for (theta in list(c(0, 0.4), 1.7, c(0, 2, 9), 40)) {
+    ridge <- c(2, 0.5)
+    f <- riemdp:::feature_cells(theta, ridge)
+    cells <- nrow(f$plus)
+    for (at in list(list(plus = rep(1, cells), minus = rep(1, cells)), list(plus = rep(1.9, cells), minus = rep(0.1, cells)))) {
+      bound <- riemdp:::tangent_squares(f, at)
+      seen <- slack <- 0
+      for (part in seq(0, 1, length.out = 21)) {
+        x <- (seq_len(cells) - 1 + part) / cells
+        bend <- cos(outer(x, theta))
+        swing <- sin(outer(x, theta)) / rep(ifelse(theta == 0, 1, theta), each = cells)
+        swing[, theta == 0] <- x
+        seen <- pmax(seen, (bend + swing)^2 / at$plus + (bend - swing)^2 / at$minus)
+        slack <- pmax(slack, bend^2 / ridge[1] + swing^2 / ridge[2])
+      }
+      expect_lte(max(seen - bound), 1e-12)
+      expect_lte(max(slack - f$leverage), 1e-12)
+      if (max(theta) < 10) expect_lt(max(bound - seen), 0.05) else expect_lt(max(bound), 40)
+    }
+  }
+})
+
 test_that("the rate is the largest that the bound lets, and is what the price is of", {
   for (averaged in c(FALSE, TRUE)) for (epsilon in c(1e-7, 0.3, 4, 1000)) for (lambda in list(c(0, 1), c(0, 1, -1, 3))) {
     q <- length(lambda)
@@ -281,11 +304,14 @@ test_that("a last step along the gradient is the clipped sum with noise of its r
   psi <- cbind(e[, 1], e[, 2] / 5 * rule$tau, 0)
   expect_true(rule$tau > 0.01)
   by_hand <- sapply(1:2, function(k) rowSums(f[, k, ] * psi))
-  records <- list(features = f, responses = e, lambda = c(0, 1))
-  theta <- with_simulation(5, riemdp:::noisy_step(records, rule, 0.5))
-  rate <- rule$rate / riemdp:::newton_gauge(c(0, 1), 0.5, rule$norm) * (1 - 1e-14)
-  noise <- with_simulation(5, .Call(riemdp:::riemdp_perturbation_noise, 2, 2, 1, rule$norm, rate, TRUE))[, , 1]
-  expect_equal(theta, (by_hand + noise) * rep(rule$size, each = 2), tolerance = 1e-12)
+  for (lambda in list(c(0, 1), c(0, -1))) {
+    records <- list(features = f, responses = e, lambda = lambda)
+    theta <- with_simulation(5, riemdp:::noisy_step(records, rule, 0.5))
+    rate <- rule$rate / riemdp:::newton_gauge(lambda, 0.5, rule$norm) * (1 - 1e-14)
+    noise <- with_simulation(5, .Call(riemdp:::riemdp_perturbation_noise, 2, 2, 1, rule$norm, rate, TRUE))[, , 1]
+    noise <- noise * if (lambda[2] < 0) rbind(1, c(cosh(0.5), sinh(0.5) / 0.5)) else 1
+    expect_equal(theta, (by_hand + noise) * rep(rule$size, each = 2), tolerance = 1e-11)
+  }
 })
 
 test_that("plans exist where residuals are far beyond their bound at first", {
