@@ -2,8 +2,6 @@
 # constants, and a model of its error. Everything here is a function of public numbers; proofs in
 # inst/proofs/linear-regression.md. Responses are on a scale on which their public standard deviation is 1.
 
-LOSS_STEP <- 0.04
-LOSS_KNOTS <- 200L
 # What the noise that pays for the solver's error takes of epsilon: eta grows with n, the noise of the mechanism does
 # not
 solver_share <- function(n) min(0.02, max(5e-4, 1e-8 * n))
@@ -368,22 +366,6 @@ price_perturbed <- function(rule, rate, ridge, solver, output = FALSE, angles = 
   if (!is.null(rule$first)) return(price_table(rule, moved, rate, t, cost, solver))
   draw_price("perturbed objective", "linear-regression.md, 2", moved, 1 / rate,
             epsilon = solver + moved * rate * max(1, rule$g) / 2 + shared_budget(rule, moved * rate / 2, t, cost))
-}
-
-curvature_cost <- function(rule) if (isTRUE(rule$averaged)) identity else log1p
-
-# the most of fall u + (q - 1) log(1 + t psi/r) + log(1 + t psi') over residuals
-shared_budget <- function(rule, fall, t, cost) {
-  at <- loss_ends(rule$g)
-  max(fall * at$u + (rule$q - 1) * cost(t * at$across) + cost(t * at$slope))
-}
-
-# u, psi/r and psi' at both ends of the loss's pieces, up to the first piece on which psi stays at its most
-loss_ends <- function(g) {
-  from <- seq_len(min(length(g) - 1, match(max(g), g)))
-  slope <- diff(g)[from] / LOSS_STEP
-  across <- c(slope[1], g[from + 1] / (LOSS_STEP * from))
-  list(u = c(g[from], g[from + 1]), across = c(across[from], across[from + 1]), slope = c(slope, slope))
 }
 
 # ---- normal noise (section 14 of the proof) --------------------------------------------------------------------------

@@ -44,96 +44,10 @@ bent_angles <- function(lambda, reach, norm) {
   if (length(reach) == 1 && norm == "vertex" && any(lambda > 0)) sqrt(pmax(0, lambda)) * reach
 }
 
-# Features C = cos(angle x) and s = sin(angle x)/angle for distinct angles, on cells of x in [0, 1], a row each: squares
-# of C + s and of C - s at both ends, what they may exceed these by in between, the most that they are at all, and about
-# what they are; and the most of the leverage
-feature_cells <- function(angle, ridge) {
-  cells <- min(400, max(48, ceiling(16 * max(angle))))
-  x <- seq(0, 1, length.out = cells + 1)
-  bend <- cos(outer(x, angle))
-  swing <- sin(outer(x, angle)) / rep(pmax(angle, 1e-8), each = cells + 1)
-  swing[, angle < 1e-8] <- x
-  left <- function(f) f[-(cells + 1), , drop = FALSE]
-  right <- function(f) f[-1, , drop = FALSE]
-  rows <- function(v) matrix(v, cells, length(angle), byrow = TRUE)
-  turn <- rows((angle / cells)^2 / 4)
-  short <- rows(pmin(1, 1 / angle))
-  cap <- (1 + short)^2
-  beyond <- function(f) 2 * turn * (pmax(abs(left(f)), abs(right(f))) + turn)
-  near <- function(f) pmin((left(f)^2 + right(f)^2) / 2 + beyond(f), cap)
-  plus <- bend + swing
-  minus <- bend - swing
-  leverage <- bend^2 / ridge[1] + swing^2 / ridge[2]
-  leverage <- pmax(left(leverage), right(leverage)) + 2 * sum(1 / ridge) * turn
-  list(plus = left(plus)^2, plus_end = right(plus)^2, plus_beyond = beyond(plus), plus_near = near(plus),
-       minus = left(minus)^2, minus_end = right(minus)^2, minus_beyond = beyond(minus), minus_near = near(minus),
-       cap = cap, leverage = pmin(leverage, 1 / ridge[1] + short^2 / ridge[2]))
-}
-
-row_totals <- function(a) .rowSums(a, nrow(a), ncol(a))
-
-# places of tangents, for shares p of |w|^2, a row for each cell
-tangent_places <- function(f, p) {
-  plus <- sqrt(row_totals(p * f$plus_near))
-  list(plus = plus, minus = pmax(sqrt(row_totals(p * f$minus_near)), 1e-3 * plus))
-}
-
-# the most on a cell of (C + s)^2 and (C - s)^2 over the tangents' places, together
-tangent_squares <- function(f, at) {
-  end <- pmax(f$plus / at$plus + f$minus / at$minus, f$plus_end / at$plus + f$minus_end / at$minus)
-  pmin(end + f$plus_beyond / at$plus + f$minus_beyond / at$minus, f$cap * (1 / at$plus + 1 / at$minus))
-}
-
-# Numbers for directions whose mean by the shares of |w|^2 is at least N(F'w)/|w|, on the whole cell and for all w
-tangent_lengths <- function(f, p) {
-  at <- tangent_places(f, p)
-  (tangent_squares(f, at) + at$plus + at$minus) / 4
-}
-
-# Shares of |w|^2 at which pull N(F'w)/|w| plus the logarithm of the mean of m is about largest: a bound holds with any
-steep_shares <- function(f, pull, m = NULL) {
-  p <- matrix(1 / ncol(f$plus), nrow(f$plus), ncol(f$plus))
-  for (i in 1:24) {
-    rise <- pull * tangent_squares(f, tangent_places(f, p)) / 4
-    if (!is.null(m)) rise <- rise + m / row_totals(p * m)
-    p <- p * rise^2
-    p <- p / row_totals(p)
-  }
-  p
-}
-
 # The most of N(F'w)/|w| over records, F scaled
 newton_gauge <- function(lambda, reach, norm) {
   angles <- bent_angles(lambda, reach, norm)
   if (is.null(angles)) 1 else cells_gauge(feature_cells(unique(angles), c(1, 1)))
-}
-
-cells_gauge <- function(f) max(1, tangent_lengths(f, steep_shares(f, 1))) * (1 + 1e-12)
-
-# What a step may lose on account of two records: no more than the largest of constant + slope v, v = tau times the
-# noise's rate. For each cell of x and each end of the loss's pieces a line for each direction.
-record_lines <- function(rule, ridge, angles) {
-  angle <- unique(angles)
-  count <- tabulate(match(angles, angle))
-  numbers <- format(c(rule$e1, ridge, angle, count, rule$g), digits = 17)
-  remember(paste(c("lines", isTRUE(rule$averaged), numbers), collapse = " "),
-           function() find_lines(rule, ridge, angle, count))
-}
-
-find_lines <- function(rule, ridge, angle, count) {
-  f <- feature_cells(angle, ridge)
-  gauge <- cells_gauge(f)
-  ends <- loss_ends(rule$g)
-  cell <- rep(seq_len(nrow(f$plus)), length(ends$u))
-  ends <- lapply(ends, rep, each = nrow(f$plus))
-  f <- lapply(f, function(of) of[cell, , drop = FALSE])
-  lost <- (ends$across - ends$slope) * f$leverage
-  m <- if (isTRUE(rule$averaged)) exp(-lost) else 1 - lost / (1 + ends$across * f$leverage)
-  p <- steep_shares(f, ends$u * rule$e1 / 2, m)
-  mean <- row_totals(p * m)
-  all <- drop(curvature_cost(rule)(ends$across * f$leverage) %*% count)
-  constant <- all + if (isTRUE(rule$averaged)) -lost else log(mean) + m / mean - 1
-  list(gauge = gauge, slope = gauge + ends$u * tangent_lengths(f, p), constant = constant)
 }
 
 # the largest rate of the noise for these ridges and this loss
