@@ -75,6 +75,8 @@ test_that("private Newton steps and the K-norm gradient over chunks are those of
         expect_lt(passes$count, 60)
       }
     }
+    same(y ~ t, "newton", 20) # several steps: features along a curve that has been released
+    expect_gt(length(run(y ~ t, frame, "newton", 20)$details$shares), 1)
     if (mf_facts(M)$has_kng) {
       same(y ~ t, "kng", 0.1)
       same(y ~ t, "kng", 0.1, loss = "lad")

@@ -100,15 +100,18 @@ test_that("without noise a band is that of the curve's own error, and both error
 })
 
 test_that("noise and ridge of a band are those that the last step was drawn with", {
-  runs <- if (quick()) 4000 else 20000
+  runs <- if (quick()) 1000 else 5000
   for (lambda in list(c(0, -6), c(0, 4), c(0, 0))) for (averaged in c(FALSE, TRUE)) {
     rule <- internal$newton_rule(200, 1, 2, 1, 0.1, c(0.4, 0.6), FALSE, averaged = averaged)
     # of records that are all missing: the noise over the ridge
     none <- list(features = array(0, c(2, 2, 1)), responses = matrix(0, 2, 1), lambda = lambda)
-    drawn <- with_simulation(9, replicate(runs, internal$newton_step(none, rule, 0.5)))
     told <- rule[setdiff(names(rule), "epsilon")] # as a release has it
     object <- list(details = list(last = list(step = matrix(1, 2, 2), rule = told, lambda = lambda)), columns = data.frame(half = 0.5))
     eq <- internal$curve_equation(object)
+    handed <- with_internals(internal$newton_step(none, rule, 0.5), draw_perturbed = function(x, y, ridge, rule, rate, ...) rate)
+    units <- handed[1] / handed # what is solved for comes back divided by its units
+    expect_equal(with_simulation(9, eq$noise()), with_simulation(9, internal$perturbation_draw("vertex", 2, 2, handed[1])) * units, tolerance = 1e-12)
+    drawn <- with_simulation(9, replicate(runs, internal$newton_step(none, rule, 0.5)))
     noise <- with_simulation(9, replicate(runs, eq$noise()))
     size <- function(a) sqrt(rowMeans(a^2, dims = 2))
     # standard errors of a ratio of two such sizes: kurtosis below 6

@@ -122,6 +122,19 @@ test_that("a K-norm draw around least squares is not private", {
   expect_gt(abs(draw(B, u, y, rate) - draw(B, other, y, rate)), 5)
 })
 
+test_that("what a record costs is looked at on both ends of each piece of the loss", {
+  at <- riemdp:::loss_ends(c(0, 0.04, 0.06, 0.06, 0.06))
+  expect_equal(at, list(u = c(0, 0.04, 0.06, 0.04, 0.06, 0.06), across = c(1, 1, 0.75, 1, 0.75, 0.5), slope = c(1, 0.5, 0, 1, 0.5, 0)))
+  # where psi rises steeply after a flat piece the first end decides
+  rule <- list(g = 0.04 * c(0, 0, 0.5, rep(0.5, 9)), q = 4)
+  z <- seq(1e-4, 0.4, 1e-4)
+  psi <- stats::approx(0.04 * (0:11), rule$g, z)$y
+  slope <- ifelse(z > 0.04 & z <= 0.08, 0.5, 0)
+  for (fall in c(0, 3)) {
+    expect_equal(riemdp:::shared_budget(rule, fall, 2, log1p), max(fall * psi + 3 * log1p(2 * psi / z) + log1p(2 * slope)), tolerance = 1e-3)
+  }
+})
+
 test_that("curved features: the noise takes the sup of their gauge, and without it the loss exceeds epsilon", {
   set.seed(3)
   # two directions, the second bent as on a hyperbolic plane: cosh and sinh features at |v| x_m = a
