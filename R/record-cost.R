@@ -53,10 +53,12 @@ feature_cells <- function(angle, ridge) {
 
 row_totals <- function(a) .rowSums(a, nrow(a), ncol(a))
 
-# places of tangents, for shares p of |w|^2, a row for each cell
+# places of tangents, for shares p of |w|^2, a row for each cell; neither far below the other
 tangent_places <- function(f, p) {
-  plus <- sqrt(row_totals(p * f$plus_near))
-  list(plus = plus, minus = pmax(sqrt(row_totals(p * f$minus_near)), 1e-3 * plus))
+  plus <- row_totals(p * f$plus_near)
+  minus <- row_totals(p * f$minus_near)
+  least <- 1e-6 * (plus + minus)
+  list(plus = sqrt(pmax(plus, least)), minus = sqrt(pmax(minus, least)))
 }
 
 # the most on a cell of (C + s)^2 and (C - s)^2 over the tangents' places, together

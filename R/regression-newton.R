@@ -54,7 +54,7 @@ newton_gauge <- function(lambda, reach, norm) {
 newton_rate <- function(rule, angles) {
   if (is.null(angles)) return(outwards_down(rule$rate))
   lines <- record_lines(rule, rule$ridge, angles)
-  left <- rule$core - 1e-12 * (1 + rule$core * length(angles)) - lines$constant
+  left <- rule$core * (1 - 1e-11 * length(angles)) - 1e-13 - lines$constant # rounding
   outwards_down(min(left / lines$slope) / rule$tau)
 }
 
