@@ -365,7 +365,6 @@ perturbed_sums <- function(args, B) {
 # at some outputs
 moved_objective <- function(a, b) {
   ridge <- a$args[[3]]
-  gauge <- a$frame$gauge %||% 1 # none where the law's norm is that of rows
   m <- length(ridge)
   noise <- a$args[[7]]
   # noise on the minimiser, in the ridge's metric
@@ -389,7 +388,7 @@ moved_objective <- function(a, b) {
       own <- max(0, 2 * size / a$price$sensitivity - 1)
       return(c(gradient = share(a, size), loss = (abs(diff(log_det)) + rule$e1 / 2 * own) / (budget * (1 + rounding))))
     }
-    c(gradient = share(a, size * stretch / gauge),
+    c(gradient = share(a, size * stretch),
       loss = if (a$price$law == "perturbed objective") (noise$rate * size + abs(diff(log_det))) / ((a$price$epsilon - solver) * (1 + rounding)) else 0)
   }, c(gradient = 0, loss = 0))
   c(apply(moved, 1, max), solver = max(0, unlist(both(a, b, solver_share))))
