@@ -329,7 +329,7 @@ half_width <- function(range) {
 #'   errors.
 #' @details The model: predictors uniform on their range, residuals normal and 95 % of them within `residual_bound`,
 #'   foot point and vectors at half their bounds. In simulations on six spaces with bounds that fit, means of 100
-#'   releases were .56 to .81 times the predicted ones (`reproduce/geodesic-regression.R`), up to 1.13 times where the
+#'   releases were .56 to .82 times the predicted ones (`reproduce/geodesic-regression.R`), up to 1.13 times where the
 #'   speed was near its bound at n = 20, and up to 2 times where the residual bound was three times too small.
 #' @examples
 #' dp_regression_plan(sphere(2), n = c(20, 100, 500), epsilon = 2, center = c(0, 0, 1),
