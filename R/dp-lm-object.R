@@ -73,7 +73,8 @@
 #'   covariance of the noise, without the (weak) one between responses. `summary()`: a list of class `summary.riemdp_lm`
 #'   with `coefficients`, a data frame, and with `residual` also `fit`, one with a row for each response: `sigma`,
 #'   `r.squared` with `r.squared.std.error`, and `logLik` and `AIC` of a normal law with the released sum of squares
-#'   (`NA` of units, and where that sum isn't positive). `r.squared` is about the population's line; what slopes seem to
+#'   (`NA` of units, and where that sum isn't positive). `r.squared` is about the population's line (`NA` where ranges
+#'   were found too wide, see "Wrong guesses" in [dp_lm()]); what slopes seem to
 #'   tell because noise and sampling move them is taken out, so it may be 0. `tidy()`: a data frame with `response`,
 #'   `term`, `estimate`, `std.error` (of the noise); with `residual` `std.error` of noise and sampling together,
 #'   `std.error.privacy` and `std.error.sampling` (half of what holds .68 of the draws), `conf.low` and `conf.high`
@@ -500,8 +501,8 @@ format.riemdp_lm <- function(x, ...) {
                                                      "released: %s"),
                                                quoted_names(x$details$guess$response[x$details$guess$searched]),
                                                guess_listed(x$details$guess)),
-    if (any(x$details$windows$narrowed)) paste("  ranges were too wide; rows count less beyond",
-                                               windows_listed(x$details$windows)),
+    if (any(x$details$windows$narrowed)) paste("  ranges were found too wide, and the fit is weighted: rows count less",
+                                               "beyond", windows_listed(x$details$windows)),
     if (length(format_budget(x$budget))) paste0("  budget: ", format_budget(x$budget))
   ))
 }
@@ -579,9 +580,10 @@ print.riemdp_lm_plan <- function(x, ...) {
                               "guess off, another %.2g pays for a search, and the error grows accordingly."),
                         check$check / ask$epsilon, check$search / ask$epsilon)), sep = "\n")
     if (!is.null(check$window)) {
-      cat(strwrap(sprintf(paste("So is a check of the range of each predictor that is a number, %.2g; where it is too",
-                                "wide another %.2g pays for a search."),
-                          check$window$check / ask$epsilon, check$window$search / ask$epsilon)), sep = "\n")
+      cat(strwrap(sprintf(paste("So is a check of the range of each predictor that is a number, of up to three, %.2g;",
+                                "where it is too wide another %.2g pays for a search, and %.2g for a trial."),
+                          check$window$check / ask$epsilon, check$window$search / ask$epsilon,
+                          check$window$trial / ask$epsilon)), sep = "\n")
     }
   } else cat("The guesses of responses are taken as they are: see \"Wrong guesses\" in ?dp_lm.\n")
   invisible(x)

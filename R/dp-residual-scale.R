@@ -123,13 +123,19 @@ check_released_line <- function(fit) {
       all(is.finite(b)) && is.list(fit$bounds) &&
       is.list(fit$columns) && identical(dim(b), c(length(fit$spec$responses), length(fit$columns) + 1L)) &&
       is.matrix(fit$bounds$y) && identical(ncol(fit$bounds$y), nrow(b)) && size_told(fit) &&
-      is.list(fit$details) && length(predictor_types(fit$spec, fit$bounds)) == length(fit$spec$predictors) &&
+      is.list(fit$details) && is_window(fit$details$rule$window, length(fit$columns)) &&
+      length(predictor_types(fit$spec, fit$bounds)) == length(fit$spec$predictors) &&
       ncol(linear_records(fit$columns, fit$bounds, list(x = none(length(fit$bounds$x)), y = none(nrow(b)),
                                                         n = 1))$x) == 1
   }, error = function(e) FALSE)
   if (!isTRUE(whole)) {
     abort_riemdp("argument", "the release must be as dp_lm() made it: parts of it are missing or of another kind.")
   }
+}
+
+is_window <- function(window, d) {
+  ok <- function(v) is.numeric(v) && length(v) == d && all(is.finite(v))
+  is.null(window) || (is.list(window) && ok(window$center) && ok(window$half) && all(window$half > 0))
 }
 
 check_released_curve <- function(fit) {
@@ -183,12 +189,14 @@ residual_numbers <- function(values, ask) {
   fit <- ask$fit
   if (ask$curve) return(curve_residuals(values$x, values$y, fit, ask$bound))
   records <- linear_records(fit$columns, fit$bounds, values, TRUE, fit$details$reach %||% REACH)
-  line_residuals(records$x, records$y, fit$scaled_coefficients, ask$bound)
+  line_residuals(records$x, records$y, fit$scaled_coefficients, ask$bound, fit$details$rule$window)
 }
 
-line_residuals <- function(x, y, b, bound) {
+# predictors beyond a fit's window are moved to its ends
+line_residuals <- function(x, y, b, bound, window = NULL) {
   off <- fitted_away(x, y, b) / bound
   off[, x[1, ] == 0] <- 0
+  if (!is.null(window)) x[] <- clamp(window_features(x, window), -1, 1)
   list(off = off, u = x[-1, , drop = FALSE])
 }
 
@@ -249,7 +257,7 @@ residual_totals <- function(records, ask) {
     return(residual_total(list(residual_part(residual_numbers(records$values, ask), ask, records$shares)), ask, shared))
   }
   fit <- ask$fit
-  sent <- c(ask[c("bits", "moment_bits", "q")], list(bound = ask$bound))
+  sent <- c(ask[c("bits", "moment_bits", "q")], list(bound = ask$bound, window = fit$details$rule$window))
   parts <- if (ask$curve) {
     y <- records$values$y
     y$share <- records$shares
@@ -267,7 +275,7 @@ residual_totals <- function(records, ask) {
 RESIDUAL_KERNELS <- list(
   line_residuals = function(q, x) {
     r <- linear_chunk(q, x)
-    residual_part(line_residuals(r$x, r$y, q$b, q$residual$bound), q$residual, shares_of(r$x))
+    residual_part(line_residuals(r$x, r$y, q$b, q$residual$bound, q$residual$window), q$residual, shares_of(r$x))
   },
   curve_residuals = function(q, x) {
     d <- chunk_private(q, x)

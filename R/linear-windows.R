@@ -3,10 +3,13 @@
 # guess (R/linear-guess.R). Rows beyond a window stay, and count less. Proof: inst/proofs/linear-regression.md, section
 # 8. Predictors are features u in [-1, 1] here.
 
-# A range is too wide where some window of a public length holds more than `wide` of the records. The length is a third
-# of the range, or less where noise costs little (window_half()). A window that was found is tried: it stays where more
-# than `side` of the records lie to either side of its middle quarter, as is not so where most values are alike.
-WINDOW_SHARES <- c(wide = 0.66, side = 0.14)
+# A range is too wide where some window of a public length holds more than `wide` of the records, and no value more than
+# `alike`. The length is a quarter of the range, or less where noise costs little (window_half()). A window that was
+# found is tried: it stays where more than `side` of the records lie to either side of its middle fifth, as is not so
+# where most values are alike, and less than `beyond` are far out, where they would tell more than all others.
+WINDOW_SHARES <- c(wide = 0.66, alike = 0.6, side = 0.14, beyond = 0.07)
+# half ranges within which values are alike
+WINDOW_ALIKE <- 2^-15
 # n epsilon of a predictor's check, search and trial; each gets this share of epsilon where that is more
 WINDOW_CHECK <- c(least = 25, share = 0.005)
 WINDOW_SEARCH <- c(least = 100, share = 0.01)
@@ -19,16 +22,16 @@ WINDOW_GRID <- list(levels = -80:0, centres = function(k) floor(2^(2 - k / 4)), 
                     least = function(k, m) rep(FALSE, length(m)))
 # So many times the middle's half width is a window's, for one, two and three predictors; where the middle is wider than
 # `WINDOW_WIDEST` of the range, that stays as it is
-WINDOW_FACTOR <- c(1.6, 1.8, 2)
+WINDOW_FACTOR <- c(2, 2.2, 2.4)
 WINDOW_WIDEST <- 0.27
-WINDOW_HALF <- c(least = 2^-6, most = 0.35)
+WINDOW_HALF <- c(least = 2^-6, most = 0.3)
 
 # which predictors are looked at, and prices of one's check, search and trial; NULL where none is
 window_prices <- function(ask, m) {
   which <- which(ask$ranged %||% rep(TRUE, ask$d))
   count <- length(which)
   few <- ask$n * ask$epsilon < WINDOW_USEFUL[["epsilon"]] * (ask$q + count)
-  if (!isTRUE(m$windows) || few || count == 0 || count > WINDOW_USEFUL[["most"]]) return(NULL)
+  if (!isTRUE(m$windows) || few || count == 0 || count > WINDOW_USEFUL[["most"]] || !is.null(ask$simplex)) return(NULL)
   price <- function(of) max(of[["least"]] / ask$n, of[["share"]] * ask$epsilon / count)
   list(which = which, check = price(WINDOW_CHECK), search = price(WINDOW_SEARCH), trial = price(WINDOW_TRIAL))
 }
@@ -72,6 +75,15 @@ window_counts <- function(x, which, half) {
   t(matrix(counts, length(at)))
 }
 
+# tables of cells in which values are alike, one for each predictor in `which`
+window_alike <- function(x, which) {
+  valid <- x[1, ] != 0
+  share <- shares_of(x)[valid] %||% rep(1, sum(valid))
+  lapply(which, function(j) count_cells(floor(x[j + 1, valid] / WINDOW_ALIKE), share))
+}
+
+add_tables <- function(a, b) Map(function(a, b) count_cells(c(a$value, b$value), c(a$count, b$count)), a, b)
+
 # ---- the search ------------------------------------------------------------------------------------------------------
 
 # The window of a candidate, c(center, half); without one, and where it is hardly narrower, all of the range
@@ -81,27 +93,37 @@ found_window <- function(found, count) {
   c(center = scale * found[["m"]] / 4, half = WINDOW_FACTOR[count] * scale)
 }
 
-# how many valid records lie below and above a window's middle quarter, no farther out than half its length
+# How many valid records lie below and above a window's middle fifth, no farther out than half its length, and how
+# many one and a half times its length and more from its middle
 window_sides <- function(x, column, window) {
   valid <- x[1, ] != 0
   share <- shares_of(x)[valid] %||% rep(1, sum(valid))
   far <- (x[column + 1, valid] - window[["center"]]) / window[["half"]]
-  c(sum(share[far >= -2 & far < -0.25]), sum(share[far > 0.25 & far <= 2]))
+  c(sum(share[far >= -2 & far < -0.2]), sum(share[far > 0.2 & far <= 2]), sum(share[abs(far) > 3]))
 }
 
-# windows that the fit is to use, released; rows: predictors that were looked at
-release_windows <- function(x, y, prices, n) {
-  chunked <- inherits(x, "riemdp_linear_chunks")
+# for each predictor in `which` by how many records its range is too wide
+window_wide <- function(x, y, prices, n) {
   which <- prices$which
+  chunked <- inherits(x, "riemdp_linear_chunks")
   counts <- if (chunked) {
     Reduce(`+`, linear_ask_chunks(x, "linear_windows", y, which = which, half = prices$half))
   } else {
     window_counts(x, which, prices$half)
   }
-  wide <- found_off(apply(counts, 1, max) - WINDOW_SHARES[["wide"]] * n, outwards_down(prices$check))
+  alike <- if (chunked) Reduce(add_tables, linear_ask_chunks(x, "linear_alike", y, which = which)) else
+    window_alike(x, which)
+  pmin(apply(counts, 1, max) - WINDOW_SHARES[["wide"]] * n,
+       WINDOW_SHARES[["alike"]] * n - vapply(alike, function(table) max(0, table$count), 0))
+}
+
+# windows that the fit is to use, released; rows: predictors that were looked at
+release_windows <- function(x, y, prices, n) {
+  which <- prices$which
+  wide <- found_off(window_wide(x, y, prices, n), outwards_down(prices$check))
   out <- data.frame(column = which, center = 0, half = 1, searched = wide, tried = FALSE)
   if (!any(wide)) return(out)
-  cells <- if (chunked) {
+  cells <- if (inherits(x, "riemdp_linear_chunks")) {
     Reduce(add_cells, linear_ask_chunks(x, "linear_cells", y, which = which[wide] + 1, of = "x"))
   } else {
     guess_cells(x, x, which[wide] + 1)
@@ -119,12 +141,17 @@ release_windows <- function(x, y, prices, n) {
 }
 
 tried_window <- function(x, y, column, window, epsilon, n) {
-  sides <- if (inherits(x, "riemdp_linear_chunks")) {
+  counts <- if (inherits(x, "riemdp_linear_chunks")) {
     Reduce(`+`, linear_ask_chunks(x, "linear_sides", y, column = column, of = window))
   } else {
     window_sides(x, column, window)
   }
-  found_off(min(sides) - WINDOW_SHARES[["side"]] * n, outwards_down(epsilon))
+  found_off(window_fits(counts, n), outwards_down(epsilon))
+}
+
+# by how many records a window fits, for counts of window_sides()
+window_fits <- function(counts, n) {
+  min(counts[1:2] - WINDOW_SHARES[["side"]] * n, WINDOW_SHARES[["beyond"]] * n - counts[3])
 }
 
 # of all d predictors, as fits take it; NULL where all ranges stay
@@ -187,8 +214,11 @@ windows_words <- function(r) {
                                           "tried if found (%.3g of epsilon)."),
                                     quoted_names(told$predictor[told$searched]),
                                     share(sum(told$searched) * price$search + sum(told$tried) * price$trial)),
+    if (any(told$searched & !told$narrowed)) {
+      sprintf("The range of %s stays as it is.", quoted_names(told$predictor[told$searched & !told$narrowed]))
+    },
     if (any(told$narrowed)) paste0("The fit is in units of what was found, and rows beyond it count less: ",
-                                   windows_listed(told), "."))
+                                   windows_listed(told), ". It is a weighted fit, about which errors and intervals are."))
 }
 
 windows_listed <- function(told) {

@@ -96,7 +96,7 @@ line_equation <- function(object) {
   ridge <- matrix(rep(rule$ridge, each = q), q)
   draw <- function() perturbation_draw(rule$norm, ncol(b), q, outwards_down(rule$rate))
   eq <- list(step = step, unit = unit, loss = kernel_loss(rule), pull = ridge * step, noise = draw,
-             features = function(u) drawn_features(u, rule), map = map)
+             features = if (rule$norm == "normal") short_features else identity, map = map)
   if (object$method == "output") { # of the minimiser, which is the release less z = noise/sqrt(ridge)
     eq$noise <- function() -draw() * sqrt(ridge)
     eq$shift <- function(noise) -noise / ridge
@@ -116,7 +116,7 @@ line_draws <- function(object, residual, nsim, parts = c("privacy", "sampling"))
   if (any(residual$squares$sum > CUT_MOST * n * residual$bound^2)) abort_cut()
   sums <- !is.null(object$details$moments)
   steps <- object$method %in% names(NEWTON_BLURRED)
-  eq <- if (steps) list(unit = 1) else if (!sums) line_equation(object)
+  eq <- if (!steps && !sums) line_equation(object)
   with_simulation(1, {
     sizes <- drawn_sizes(object, nsim, d + 2)
     v <- sized_variances(residual, sizes$all, residual$bound^2, function(n) residual_left(object, n), nsim)
@@ -128,13 +128,11 @@ line_draws <- function(object, residual, nsim, parts = c("privacy", "sampling"))
       }
       eq$n <- sizes$taken[i]
       root <- equation_root(eq, v[i, ] / eq$unit^2, moments, parts)
-      if (!is.null(eq$map)) root <- root %*% eq$map
-      c(list(off = eq$unit * root), moments[c("short", "cov")])
+      c(list(off = eq$unit * if (is.null(eq$map)) root else root %*% eq$map, root = root), moments[c("short", "cov")])
     })
   })
   off <- vapply(each, function(one) as.vector(one$off), numeric(length(b)))
-  far <- if (sums) 1e3 else 1e3 * eq$unit
-  lost <- mean(vapply(each, `[[`, NA, "short") | apply(abs(matrix(off, length(b))), 2, max) >= far)
+  lost <- mean(vapply(each, function(one) one$short || max(abs(one$root %||% one$off)) >= 1e3, NA))
   if (lost > LOST_MOST) abort_lost()
   cov <- vapply(each, function(one) as.vector(one$cov), numeric(d^2))
   list(off = matrix(off, length(b)), variances = v, cov = matrix(cov, d^2))
@@ -232,7 +230,10 @@ population_fit <- function(object, residual, nsim) {
                r.squared.std.error = diff(stats::quantile(moved, stats::pnorm(c(-1, 1)), names = FALSE)) / 2,
                logLik = likely, AIC = 2 * (ncol(b) + 1) - 2 * likely)
   })
-  cbind(data.frame(response = names(object$spec$responses), sigma = unname(residual$value)), do.call(rbind, rows))
+  rows <- do.call(rbind, rows)
+  # of windows' predictors no spread is known but within
+  if (!is.null(object$details$rule$window)) rows[c("r.squared", "r.squared.std.error")] <- NA_real_
+  cbind(data.frame(response = names(object$spec$responses), sigma = unname(residual$value)), rows)
 }
 
 # tails are heavy where a draw's predictors hardly vary

@@ -29,6 +29,10 @@ test_that("prices are public numbers that never add up to more than epsilon, wha
     }
   }
   expect_gt(checked, 15)
+  # bases have noise and features of their own
+  ask <- riemdp:::linear_ask(5000, 4, 1, 1, 0, "objective", 0.3, "auto")
+  ask$simplex <- list(map = diag(5))
+  expect_null(riemdp:::guess_prices(ask, riemdp:::linear_methods()$objective)$window)
   # columns that are no numbers with ranges aren't looked at
   ask <- riemdp:::linear_ask(5000, 4, 1, 1, 0, "objective", 0.3, "auto")
   ask$ranged <- c(FALSE, TRUE, FALSE, FALSE)
@@ -61,8 +65,16 @@ test_that("counts, sides and candidates move by at most 1 with one record, and a
     window <- c(center = stats::runif(1, -1, 1), half = stats::runif(1, 0.01, 0.6))
     sides <- lapply(list(u, v), function(u) riemdp:::window_sides(features_of(u), 1, window))
     z <- (u - window[["center"]]) / window[["half"]]
-    expect_identical(sides[[1]], as.double(c(sum(z >= -2 & z < -0.25, na.rm = TRUE), sum(z > 0.25 & z <= 2, na.rm = TRUE))))
-    expect_lte(abs(min(sides[[1]]) - min(sides[[2]])), 1)
+    expect_identical(sides[[1]], as.double(c(sum(z >= -2 & z < -0.2, na.rm = TRUE), sum(z > 0.2 & z <= 2, na.rm = TRUE), sum(abs(z) > 3, na.rm = TRUE))))
+    # what check and trial decide by
+    prices <- list(which = 1L, half = half)
+    wide <- vapply(list(u, v), function(u) riemdp:::window_wide(features_of(u), rbind(0 * u), prices, n), 0)
+    most <- max(0, tabulate(floor(u[!is.na(u)] * 2^15) + 2^15 + 1, 2^16 + 1))
+    expect_equal(wide[1], min(max(both[[1]]) - 0.66 * n, 0.6 * n - most))
+    expect_lte(abs(diff(wide)), 1 + 1e-9)
+    asked <- lapply(sides, riemdp:::window_fits, n)
+    expect_equal(asked[[1]], min(sides[[1]][1:2] - 0.14 * n, 0.07 * n - sides[[1]][3]))
+    expect_lte(abs(asked[[1]] - asked[[2]]), 1 + 1e-9)
     k <- sample(-80:0, 1)
     score <- lapply(list(u, v), function(u) {
       cells <- riemdp:::guess_cells(features_of(u), features_of(u), 2)[[1]]
@@ -180,29 +192,35 @@ test_that("narrow predictors are found, filled ranges and values that are alike 
   n <- 1000
   p <- (seq_len(n) - 0.5) / n
   w <- windows_of(n)$plan$check$window
-  expect_equal(w$half, 0.35)
-  odds <- function(s, price) stats::plogis(s * price)
-  searched <- function(u) odds(max(riemdp:::window_counts(features_of(u), 1, w$half)) - 0.66 * n, w$check)
-  tried <- function(u, window) odds(min(riemdp:::window_sides(features_of(u), 1, window)) - 0.14 * n, w$trial)
-  narrow <- list(normal = stats::qnorm(p, 0.2, 0.1), tiny = stats::qnorm(p, -0.5, 0.01), even = stats::qunif(p, 0.3, 0.6), skewed = stats::qexp(p, 20) - 1)
+  expect_equal(w$half, 0.3)
+  searched <- function(u) stats::plogis(w$check * riemdp:::window_wide(features_of(u), rbind(0 * u), w, n))
+  tried <- function(u, window) {
+    stats::plogis(w$trial * riemdp:::window_fits(riemdp:::window_sides(features_of(u), 1, window), n))
+  }
+  window_around <- function(u) c(center = stats::median(u), half = 2 * diff(stats::quantile(u, c(0.175, 0.825), names = FALSE)) / 2)
+  narrow <- list(normal = stats::qnorm(p, 0.2, 0.1), tiny = stats::qnorm(p, -0.5, 0.001), even = stats::qunif(p, 0.3, 0.6), skewed = stats::qexp(p, 20) - 1)
   for (name in names(narrow)) {
     u <- narrow[[name]]
     expect_gt(searched(u), 1 - 1e-3, label = name)
-    around <- c(center = stats::median(u), half = 1.6 * diff(stats::quantile(u, c(0.175, 0.825), names = FALSE)) / 2)
-    expect_gt(tried(u, around), 0.99, label = name)
+    expect_gt(tried(u, window_around(u)), if (name == "skewed") 0.98 else 0.995, label = name)
   }
   expect_lt(searched(stats::qunif(p, -1, 1)), 1e-3)
-  expect_lt(searched(rep(c(-1, 1), n / 2)), 0.03)
-  # a window around a value that most records share would leave the others next to nothing: at most once in a hundred thousand
+  expect_lt(searched(stats::qnorm(p, 0, 1 / 3)), 0.45) # ranges of three standard deviations to either side
+  # values that many records share: no window around one, which would leave the others next to nothing
+  for (share in c(0.7, 0.9)) expect_lt(searched(rep(c(-1, 1), n * c(share, 1 - share))), 0.1)
   for (share in c(0.55, 0.7, 0.9)) {
     u <- rep(c(-1, 1), n * c(share, 1 - share))
-    for (window in list(c(center = -1, half = 0.1), c(center = -0.95, half = 0.1), c(center = -1.05, half = 0.1))) expect_lt(tried(u, window), 1e-5)
+    for (window in list(c(center = -1, half = 0.1), c(center = -0.97, half = 0.1), c(center = -1.05, half = 0.1))) expect_lt(tried(u, window), 1e-5)
   }
+  # far records, which tell more of a slope than all others
+  far <- c(stats::qnorm(p[seq_len(800)] / 0.8, -0.8, 0.05), stats::qnorm((p[801:1000] - 0.8) / 0.2, 0.8, 0.05))
+  expect_lt(tried(far, window_around(far[1:800])), 1e-4)
   # as it is done
   u <- rep(c(-1, 1), n * c(0.7, 0.3))
   try_it <- function(window) with_simulation(1, riemdp:::tried_window(features_of(u), rbind(u), 1, window, 0.2, n))
   expect_false(try_it(c(center = -0.95, half = 0.1))) # all on one side
-  expect_true(try_it(c(center = 0, half = 0.6)))
+  u <- stats::qnorm(p, -0.95, 0.03)
+  expect_true(try_it(c(center = -0.95, half = 0.06)))
   # the more records, the narrower a range must be to be worth it
   halves <- vapply(c(1e3, 1e4, 1e5, 1e6), function(n) windows_of(n)$plan$check$window$half, 0)
   expect_true(all(diff(halves) < 0))
@@ -279,10 +297,57 @@ test_that("what was found is said, paid for and used: prints, chunks, intervals"
   residual <- with_simulation(10, dp_residual_scale(fit, frame, 0.5))
   ends <- confint(fit, residual = residual, nsim = 200, level = 0.999)
   expect_true(all(ends[c("x", "z"), 1] < c(0.5, 1) & c(0.5, 1) < ends[c("x", "z"), 2]))
+  # moments of predictors are of window features, those beyond at its ends
+  f <- riemdp:::window_features(rbind(1, (frame$x[-3] - 40) / 10, 2 * frame$z[-3] - 1, 2 * (frame$g[-3] == "b") - 1), fit$details$rule$window)
+  f[] <- pmin(1, pmax(-1, f))
+  exact <- with_simulation(1, dp_residual_scale(fit, frame, 1e6))
+  expect_equal(exact$moments$xx[2, ], drop(f %*% f[2, ]), tolerance = 1e-4, ignore_attr = TRUE)
+  chunked <- with_simulation(1, dp_residual_scale(fit, chunks(frame, 700), 1e6))
+  expect_equal(chunked$moments$xx, exact$moments$xx, tolerance = 1e-4)
+  expect_true(all(is.na(summary(fit, residual = residual)$fit[c("r.squared", "r.squared.std.error")])))
+  torn <- fit
+  torn$details$rule$window$half <- torn$details$rule$window$half[-1]
+  expect_error(dp_residual_scale(torn, frame, 1), class = "riemdp_error_argument")
   eq <- riemdp:::line_equation(fit)
   expect_equal(eq$step %*% riemdp:::window_map(fit$details$rule$window), (fit$scaled_coefficients - fit$details$from) / fit$details$unit)
   expect_equal(eq$pull, fit$details$rule$ridge * eq$step, ignore_attr = TRUE)
   # as wide as sampling and noise make it: without the window's map it would be 30 times as wide, or next to nothing
   width <- diff(confint(fit, "x", residual = residual, nsim = 400)[1, ]) / diff(stats::confint(stats::lm(y ~ x + z + g, frame), "x")[1, ])
   expect_true(width > 1 && width < 4)
+})
+
+test_that("intervals about the population hold for predictors of any shape, however wide the range", {
+  skip_if(quick())
+  # two laws, 60 fits each: fewer than 50 of 60 have a probability below 1e-4 if .95 hold
+  laws <- list(thin = function(n) stats::rnorm(n, 0.2, 0.01), skewed = function(n) exp(stats::rnorm(n)) / 10 - 1)
+  n <- 1500
+  for (name in names(laws)) {
+    held <- vapply(1:60, function(i) {
+      set.seed(100 + i)
+      x <- pmin(1, laws[[name]](n))
+      slope <- if (name == "thin") 70 else 4
+      frame <- data.frame(x = x, y = slope * (x - if (name == "thin") 0.2 else -0.9) + 0.7 * stats::rnorm(n))
+      fit <- dp_lm(y ~ x, frame, 1, bounds = list(x = c(-1, 1), y = c(center = 0, scale = 1)), method = "objective")
+      if (!fit$details$windows$narrowed) return(NA)
+      ends <- confint(fit, residual = dp_residual_scale(fit, frame, 0.3), nsim = 200)
+      ends[2, 1] <= slope && slope <= ends[2, 2]
+    }, NA)
+    expect_gt(mean(!is.na(held)), 0.6, label = name)
+    expect_gt(mean(held, na.rm = TRUE), 50 / 60, label = name)
+  }
+})
+
+test_that("models with bases have no windows, and are paid for once they can be fitted", {
+  set.seed(11)
+  n <- 3000
+  frame <- data.frame(a = stats::rnorm(n, 0.3, 0.02), t = stats::runif(n))
+  frame$y <- 10 * frame$a + sin(6 * frame$t) + stats::rnorm(n, 0, 0.1)
+  bounds <- list(a = c(-2, 2), t = c(0, 1), y = c(center = 3, scale = 1))
+  for (method in c("auto", "objective", "recentred")) {
+    for (formula in list(y ~ a + bs(t, 4), y ~ a + poly(t, 2))) {
+      fit <- dp_lm(formula, frame, 2, bounds = bounds, method = method)
+      expect_null(fit$details$windows)
+      expect_null(fit$details$rule$window)
+    }
+  }
 })
