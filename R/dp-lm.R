@@ -68,17 +68,20 @@
 #' (1.8 to 1.9) times the error of a good one, and 40 to 350 times without a check; a good one paid 0 to 12 % (0 to 3 %)
 #' for it. At n = 200 it would pay 27 to 53 %, and wrong ones 4 to 6 times: no check there.
 #'
-#' Ranges of up to three numeric predictors are checked likewise for `"objective"` and `"recentred"`, where n epsilon is
-#' at least 300 for each of them and of the responses: by a noisy count of the records in the fullest window of a third
-#' of the range (less where noise costs little), for the larger of 25/n and .005 epsilon (shared by them). Where some
-#' two thirds lie there, a window is searched for by the exponential mechanism (the larger of 100/n and .01 epsilon) and
-#' tried (90/n and .01 epsilon): values must lie on both sides of its middle. The fit is in units of it, and a row whose
-#' predictor lies z half widths from its middle, z > 1, counts 1/z^2; print and [explain()] say which windows were
-#' found. What is estimated is then a weighted fit, with weights that depend on predictors alone: the same line where
-#' means are linear. At n = 1,000, epsilon = 1, one predictor and R-squared .9, public ranges of 8, 16 and 40 standard
-#' deviations had 12, 90 and 1,000 times less excess error than with `guess = "trusted"`; with three predictors and n =
-#' 3,000, R-squared .3, 8 and 20 of them 3 and 20 times less. Filled ranges pay some 5 % of error for it at n = 1,000.
-#' In up to 1 % of fits of narrow predictors the range stays as it is (skewed ones at n = 1,000: up to 7 %).
+#' Ranges of up to three numeric predictors are checked likewise for `"objective"` and `"recentred"` (models without
+#' bases), where n epsilon is at least 300 for each of them and of the responses: by noisy counts of the records in the
+#' fullest window of some 30 % of the range (less where noise costs little) and of those that have the same value, for
+#' the larger of 25/n and .005 epsilon (shared by them). Where two thirds lie in it, a narrower window is searched for
+#' by the exponential mechanism (the larger of 100/n and .01 epsilon) and tried (90/n and .01 epsilon): records must lie
+#' on both sides of its middle, and few far out. The fit is in units of it, and a row whose predictor lies z half widths
+#' from its middle, z > 1, counts 1/z^2; print and [explain()] say which windows were found. What is estimated is then a
+#' weighted fit, with weights that depend on predictors alone: the same line where means are linear, another one where
+#' they aren't, from which least squares differs by more than `expected_error` tells. At n = 1,000, epsilon = 1, one
+#' normal predictor and R-squared .9, public ranges of 8, 16 and 40 standard deviations had 5, 30 and 100 times less mean
+#' excess error than with `guess = "trusted"` (medians 12, 180 and 1,700 times); with three predictors, n = 3,000 and
+#' R-squared .3, 8 and 20 of them 2 and 16 times less. The search takes a fifth of epsilon there. Filled ranges pay
+#' some 5 % of error for the check at n = 1,000, those of six standard deviations 10 %. In 1 % of fits of narrow normal
+#' predictors the range stays as it is, in 5 to 20 % of skewed ones.
 #'
 #' A guess that is off by more than is searched gives a warning of class `riemdp_warning_guess`, a function of the
 #' release. So do responses most of which are the same value, for which no scale can be told: the centre is found, the
@@ -130,7 +133,7 @@
 #'   exponential mechanism from a public grid (Alabi, McMillan, Sarathy, Smith and Vadhan 2022); pairs are those of up
 #'   to 50 matchings of all records by lot. Pure, drawn by integer arithmetic. For predictors that fill a small part of
 #'   their range while R-squared is high: at n = 1,000, epsilon = 1 and R-squared .9, with normal predictors of which a
-#'   standard deviation is a sixteenth or an eighth of the range, it had .4 to .6 times the mean excess error of
+#'   standard deviation is a sixteenth or an eighth of the range, it had .3 to .4 times the mean excess error of
 #'   `"auto"`, whose search for the predictor's window now and then fails, and about its median; with even ones and
 #'   normal errors .5 to 6 times. It is after medians: skewed errors move it from least squares for good, gamma errors
 #'   with skewness 1 by .02 to .04 of their variance. So `"auto"` never takes it. No intervals, and standard errors are
@@ -225,7 +228,8 @@
 #'   squares, per response and in units of its squared `scale` in use, by the public model; NA where the guess is off by
 #'   more than is searched, with `weights` or `subset`, and of splines and polynomials by other methods than
 #'   `"objective"`), `chosen`, `details` (public constants, and what else was released: `guess`, a data frame of
-#'   the centres and scales in use, `left`, what the check and the search left of epsilon for the fit), `source`,
+#'   the centres and scales in use, `windows`, one of the ranges of predictors that were checked, `left`, what checks
+#'   and searches left of epsilon for the fit), `source`,
 #'   `guarantee` (see [guarantee()]), `budget`; with a private number of records `n` is `NA`, and `size` a list of the
 #'   released `count`, of how many `points` the fit was planned for, the `scale` of the count's noise and its `epsilon`.
 #' @references

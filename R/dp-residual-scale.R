@@ -37,8 +37,8 @@
 #'   each response, in its own units, on n - d - 1 degrees of freedom for d columns; of a curve one for each coordinate
 #'   of the tangent space), `n` (of records or units; `NA` where it is private, `size` then has what the fit released),
 #'   `unit`, `bound`, `squares` (the released `sum` of squares and its noise's `scale` on public
-#'   scales), `moments` (where they were released: `xx`, sums of products of 1 and the predictors on public scales, and
-#'   their noise's `scale`), `coefficients` (of the line, on public scales; of a curve its `p` and `v`), `sensitivity`
+#'   scales), `moments` (where they were released: `xx`, sums of products of 1 and the predictors on public scales, or of
+#'   windows that the fit found, moved to their ends; and their noise's `scale`), `coefficients` (of the line, on public scales; of a curve its `p` and `v`), `sensitivity`
 #'   (of a sum, on public scales), `source`, `guarantee`, `budget`, `draws`. Errors: `riemdp_error_argument` for what is
 #'   no proven release of a line or curve, and where `unit` is missing (for a line, a row's too) or too much;
 #'   `riemdp_error_unsupported` for records at sites, and for chunks of a private number of records.
