@@ -77,9 +77,9 @@
 #' from its middle, z > 1, counts 1/z^2; print and [explain()] say which windows were found. What is estimated is then a
 #' weighted fit, with weights that depend on predictors alone: the same line where means are linear, another one where
 #' they aren't, from which least squares differs by more than `expected_error` tells. At n = 1,000, epsilon = 1, one
-#' normal predictor and R-squared .9, public ranges of 8, 16 and 40 standard deviations had 5, 30 and 100 times less mean
-#' excess error than with `guess = "trusted"` (medians 12, 180 and 1,700 times); with three predictors, n = 3,000 and
-#' R-squared .3, 8 and 20 of them 2 and 16 times less. The search takes a fifth of epsilon there. Filled ranges pay
+#' normal predictor and R-squared .9, public ranges of 8, 16 and 40 standard deviations had 5, 30 and 100 times less
+#' mean excess error than with `guess = "trusted"` (medians 12, 180 and 1,700 times); with three predictors, n = 3,000
+#' and R-squared .3, 8 and 20 of them 2 and 16 times less. The search takes a fifth of epsilon there. Filled ranges pay
 #' some 5 % of error for the check at n = 1,000, those of six standard deviations 10 %. In 1 % of fits of narrow normal
 #' predictors the range stays as it is, in 5 to 20 % of skewed ones.
 #'

@@ -37,11 +37,12 @@
 #'   each response, in its own units, on n - d - 1 degrees of freedom for d columns; of a curve one for each coordinate
 #'   of the tangent space), `n` (of records or units; `NA` where it is private, `size` then has what the fit released),
 #'   `unit`, `bound`, `squares` (the released `sum` of squares and its noise's `scale` on public
-#'   scales), `moments` (where they were released: `xx`, sums of products of 1 and the predictors on public scales, or of
-#'   windows that the fit found, moved to their ends; and their noise's `scale`), `coefficients` (of the line, on public scales; of a curve its `p` and `v`), `sensitivity`
-#'   (of a sum, on public scales), `source`, `guarantee`, `budget`, `draws`. Errors: `riemdp_error_argument` for what is
-#'   no proven release of a line or curve, and where `unit` is missing (for a line, a row's too) or too much;
-#'   `riemdp_error_unsupported` for records at sites, and for chunks of a private number of records.
+#'   scales), `moments` (where they were released: `xx`, sums of products of 1 and the predictors on public scales, or
+#'   of windows that the fit found, moved to their ends; and their noise's `scale`), `coefficients` (of the line, on
+#'   public scales; of a curve its `p` and `v`), `sensitivity` (of a sum, on public scales), `source`, `guarantee`,
+#'   `budget`, `draws`. Errors: `riemdp_error_argument` for what is no proven release of a line or curve, and where
+#'   `unit` is missing (for a line, a row's too) or too much; `riemdp_error_unsupported` for records at sites, and for
+#'   chunks of a private number of records.
 #' @references
 #' Ferrando, C., Wang, S. and Sheldon, D. (2022). Parametric bootstrap for differentially private confidence intervals.
 #' *International Conference on Artificial Intelligence and Statistics*, PMLR 151, 1598-1618.
@@ -119,11 +120,10 @@ check_released_line <- function(fit) {
   b <- fit$scaled_coefficients
   none <- function(n) rep(list(0), n)
   whole <- tryCatch({
-    is.list(fit$spec$responses) && is_named_list(fit$spec$constants) && is.matrix(b) && is.numeric(b) &&
-      all(is.finite(b)) && is.list(fit$bounds) &&
-      is.list(fit$columns) && identical(dim(b), c(length(fit$spec$responses), length(fit$columns) + 1L)) &&
-      is.matrix(fit$bounds$y) && identical(ncol(fit$bounds$y), nrow(b)) && size_told(fit) &&
-      is.list(fit$details) && is_window(fit$details$rule$window, length(fit$columns)) &&
+    are_lists(fit$spec$responses, fit$bounds, fit$columns, fit$details) && is_named_list(fit$spec$constants) &&
+      is.matrix(b) && is.numeric(b) && all(is.finite(b)) &&
+      identical(dim(b), c(length(fit$spec$responses), length(fit$columns) + 1L)) && is.matrix(fit$bounds$y) && identical(ncol(fit$bounds$y), nrow(b)) && size_told(fit) &&
+      is_window(fit$details$rule$window, length(fit$columns)) &&
       length(predictor_types(fit$spec, fit$bounds)) == length(fit$spec$predictors) &&
       ncol(linear_records(fit$columns, fit$bounds, list(x = none(length(fit$bounds$x)), y = none(nrow(b)),
                                                         n = 1))$x) == 1

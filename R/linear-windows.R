@@ -218,7 +218,8 @@ windows_words <- function(r) {
       sprintf("The range of %s stays as it is.", quoted_names(told$predictor[told$searched & !told$narrowed]))
     },
     if (any(told$narrowed)) paste0("The fit is in units of what was found, and rows beyond it count less: ",
-                                   windows_listed(told), ". It is a weighted fit, about which errors and intervals are."))
+                                   windows_listed(told),
+                                   ". It is a weighted fit, about which errors and intervals are."))
 }
 
 windows_listed <- function(told) {

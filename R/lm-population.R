@@ -116,7 +116,7 @@ line_draws <- function(object, residual, nsim, parts = c("privacy", "sampling"))
   if (any(residual$squares$sum > CUT_MOST * n * residual$bound^2)) abort_cut()
   sums <- !is.null(object$details$moments)
   steps <- object$method %in% names(NEWTON_BLURRED)
-  eq <- if (!steps && !sums) line_equation(object)
+  eq <- if (steps || sums) list() else line_equation(object)
   with_simulation(1, {
     sizes <- drawn_sizes(object, nsim, d + 2)
     v <- sized_variances(residual, sizes$all, residual$bound^2, function(n) residual_left(object, n), nsim)
@@ -126,8 +126,7 @@ line_draws <- function(object, residual, nsim, parts = c("privacy", "sampling"))
       if (steps) {
         return(c(list(off = newton_root(object, v[i, ], moments, parts, sizes$taken[i])), moments[c("short", "cov")]))
       }
-      eq$n <- sizes$taken[i]
-      root <- equation_root(eq, v[i, ] / eq$unit^2, moments, parts)
+      root <- equation_root(c(eq, list(n = sizes$taken[i])), v[i, ] / eq$unit^2, moments, parts)
       c(list(off = eq$unit * if (is.null(eq$map)) root else root %*% eq$map, root = root), moments[c("short", "cov")])
     })
   })

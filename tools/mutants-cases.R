@@ -1072,7 +1072,7 @@ window("alike", "table) max(0, table$count)", "table) 0", "values that are alike
 window("beyond", "WINDOW_SHARES[[\"beyond\"]] * n - counts[3])", "n)", "far records don't count for less")
 window("residual-window", "  if (!is.null(window)) x[] <- clamp(window_features(x, window), -1, 1)\n", "", "moments of predictors are of window features", "R/dp-residual-scale.R")
 window("residual-chunks", "bound = ask$bound, window = fit$details$rule$window)", "bound = ask$bound)", "moments of predictors in chunks are of window features", "R/dp-residual-scale.R")
-window("residual-torn", " && is_window(fit$details$rule$window, length(fit$columns)) &&", " &&", "a torn window is refused", "R/dp-residual-scale.R")
+window("residual-torn", "      is_window(fit$details$rule$window, length(fit$columns)) &&\n", "", "a torn window is refused", "R/dp-residual-scale.R")
 window("fit-told", "  if (!is.null(object$details$rule$window)) rows[c(\"r.squared\", \"r.squared.std.error\")] <- NA_real_\n", "", "no R squared is told of window features", "R/lm-population.R")
 window("counts-both", "apply(counts, 1, max) - WINDOW", "apply(counts, 1, function(a) sum(sort(a, TRUE)[1:2])) - WINDOW", "one record moves the check by 1, and few filled ranges are searched")
 window("sides-both", "  min(counts[1:2] - WINDOW", "  min(sum(counts[1:2]) - WINDOW", "values lie on both sides of a window's middle")

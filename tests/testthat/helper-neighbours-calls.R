@@ -578,11 +578,13 @@ neighbour_calls <- function() {
                    }),
     dp_lm = list(kind = "table", cases = lm_cases(),
                  noisy = paste0("^[$](value|scaled_coefficients|bounds[$]y|expected_error|draws|",
-                                "details[$](moments|medians|ridge|scales|unit|rule|top|guess|windows|left|share|first|from|back|noise|held|inflation|scale|steps))"),
+                                "details[$](moments|medians|ridge|scales|unit|rule|top|guess|windows|left|share|first|from|back|noise|held|inflation|",
+                                "scale|steps))"),
                  # public numbers follow from the released guess where there is one
                  free = "^[$](details[$]scales|draws)",
                  free_of = list(sized = "^[$](details|table|draws)"), # how many steps there are follows from the released size
-                 noisy_of = list(objective = "^[$](value|scaled_coefficients|bounds[$]y|expected_error|draws|details[$](guess|windows|rule|left))",
+                 noisy_of = list(objective = paste0("^[$](value|scaled_coefficients|bounds[$]y|expected_error|draws|",
+                                                    "details[$](guess|windows|rule|left))"),
                                  huber = "^[$](value|scaled_coefficients)"),
                  call = lm_call, newdata = function(space) data.frame(x = c(0.2, 2), g = c("F", "M"), y = 0)),
     dp_glm = list(kind = "table", forms = c("frame", "factors", "guessed", "lists", "environment"), cases = glm_cases(),
