@@ -122,7 +122,8 @@ check_released_line <- function(fit) {
   whole <- tryCatch({
     are_lists(fit$spec$responses, fit$bounds, fit$columns, fit$details) && is_named_list(fit$spec$constants) &&
       is.matrix(b) && is.numeric(b) && all(is.finite(b)) &&
-      identical(dim(b), c(length(fit$spec$responses), length(fit$columns) + 1L)) && is.matrix(fit$bounds$y) && identical(ncol(fit$bounds$y), nrow(b)) && size_told(fit) &&
+      identical(dim(b), c(length(fit$spec$responses), length(fit$columns) + 1L)) &&
+      is.matrix(fit$bounds$y) && identical(ncol(fit$bounds$y), nrow(b)) && size_told(fit) &&
       is_window(fit$details$rule$window, length(fit$columns)) &&
       length(predictor_types(fit$spec, fit$bounds)) == length(fit$spec$predictors) &&
       ncol(linear_records(fit$columns, fit$bounds, list(x = none(length(fit$bounds$x)), y = none(nrow(b)),
