@@ -88,7 +88,8 @@ steep_shares <- function(f, pull, m = NULL) {
 cells_gauge <- function(f) max(1, tangent_lengths(f, steep_shares(f, 1))) * (1 + 1e-12)
 
 # What a step may lose on account of two records: no more than the largest of constant + slope v, v = tau times the
-# noise's rate. For each cell of x and each end of the loss's pieces a line for each direction.
+# noise's rate. For each cell of x and each end of the loss's pieces there is a line, of which those are kept that are
+# the largest for some v >= 0.
 record_lines <- function(rule, ridge, angles) {
   angle <- unique(angles)
   count <- tabulate(match(angles, angle))
@@ -110,5 +111,13 @@ find_lines <- function(rule, ridge, angle, count) {
   mean <- row_totals(p * m)
   all <- drop(curvature_cost(rule)(ends$across * f$leverage) %*% count)
   constant <- all + if (isTRUE(rule$averaged)) -lost else log(mean) + m / mean - 1
-  list(gauge = gauge, slope = gauge + ends$u * tangent_lengths(f, p), constant = constant)
+  c(list(gauge = gauge), upper_lines(gauge + ends$u * tangent_lengths(f, p), constant))
+}
+
+# those lines that no other one exceeds in both numbers, so for all v >= 0
+upper_lines <- function(slope, constant) {
+  first <- order(-constant, -slope)
+  slope <- slope[first]
+  kept <- c(TRUE, slope[-1] > cummax(slope)[-length(slope)])
+  list(slope = slope[kept], constant = constant[first][kept])
 }

@@ -39,9 +39,11 @@ scaled_features <- function(features, scale) {
 }
 
 # The largest angle sqrt(lambda) |x| of each direction, 0 where curvature isn't positive; NULL where no record is beyond
-# those of flat space
+# those of flat space: for smaller angles than 1e-8 features are these to the last digit
 bent_angles <- function(lambda, reach, norm) {
-  if (length(reach) == 1 && norm == "vertex" && any(lambda > 0)) sqrt(pmax(0, lambda)) * reach
+  if (length(reach) > 1 || norm != "vertex") return(NULL)
+  angles <- sqrt(pmax(0, lambda)) * reach
+  if (any(angles > 1e-8)) angles
 }
 
 # The most of N(F'w)/|w| over records, F scaled

@@ -1060,6 +1060,7 @@ mutant("guess-interval-whole", "R/dp-lm-object.R", "statistics_sd(d, q, details$
 mutant("scale-score-twice", "R/dp-lm-methods.R", "c(-abs(count[-last] - aim)", "c(-2 * abs(count[-last] - aim)", "a scale's score moves by 1", "linear-guess|objective-perturbation")
 mutant("scale-top-twice", "R/dp-lm-methods.R", "-max(0, count[last - 1] - aim))", "-2 * max(0, count[last - 1] - aim))", "the top's score moves by 1", "linear-guess|objective-perturbation")
 
+mutant("lines-flattest", "R/record-cost.R", "first <- order(-constant, -slope)", "first <- order(constant, -slope)", "a step's largest lines are kept", "^regression-newton$")
 window <- function(name, before, after, breaks, file = "R/linear-windows.R") mutant(paste0("window-", name), file, before, after, breaks, "^linear-windows$")
 window("check-unpaid", "length(window$which) * window$check + times", "times", "each range's check is paid for")
 window("check-once", "length(window$which) * window$check + times", "window$check + times", "each range's check is paid for")

@@ -129,6 +129,8 @@ int gauss_newton_frame(manifold_t m, const double *p, const double *v, double *t
         double angle = lambda[j] < 1 ? acos(fmax(-1, lambda[j])) : acosh(lambda[j]);
         lambda[j] = (lambda[j] < 1 ? 1 : -1) * square(angle / s);
     }
+    if (!all_finite(d, lambda))
+        flat_frame(d, turn, lambda);
     return STATUS_OK;
 }
 

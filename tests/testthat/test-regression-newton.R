@@ -388,3 +388,17 @@ test_that("the last step along the gradient is for many dimensions and no negati
   expect_false(plan(sphere(2), c(0, 0, 1), 200))
   expect_false(plan(hyperbolic(10), c(1, numeric(10)), 50))
 })
+
+test_that("of a step's lines those are kept that are the largest somewhere, and angles that are none are flat", {
+  internal <- asNamespace("riemdp")
+  set.seed(12)
+  slope <- matrix(stats::rexp(600), 60)
+  constant <- matrix(stats::rnorm(600) - slope^2 / 3, 60)
+  kept <- internal$upper_lines(slope, constant)
+  expect_lt(length(kept$slope), 200)
+  for (v in c(0, 10^seq(-3, 3, by = 0.25))) expect_identical(max(kept$constant + kept$slope * v), max(constant + slope * v))
+  expect_null(internal$bent_angles(c(2e-17, 0, -1), 1, "vertex"))
+  expect_identical(internal$bent_angles(c(1, 0, -1), 2, "vertex"), c(2, 0, 0))
+  expect_null(internal$bent_angles(c(1, 0), 2, "max"))
+  expect_null(internal$bent_angles(c(1, 0), c(2, 1), "vertex"))
+})
