@@ -948,7 +948,7 @@ mutant("linear-clip-off", "R/dp-lm-methods.R", "  limit <- if (limit) REACH else
 # ---- private curves ------------------------------------------------------------------------------------------------------------------------------
 
 mutant("newton-rate", "R/regression-newton.R", "norm = norm, rate = e1 / (2 * tau))", "norm = norm, rate = 1.03 * e1 / (2 * tau))", "rate = e1/(2 tau)", "regression-newton|dp-regression")
-mutant("newton-gauge-unused", "R/record-cost.R", "slope = gauge + ends$u", "slope = 1 + ends$u", "the other record's gradient may be as long as the gauge", "regression-newton|dp-regression")
+mutant("newton-gauge-unused", "R/record-cost.R", "upper_lines(gauge + ends$u", "upper_lines(1 + ends$u", "the other record's gradient may be as long as the gauge", "regression-newton|dp-regression")
 mutant("newton-joint-length", "R/record-cost.R", "ends$u * tangent_lengths(f, p)", "0.95 * ends$u * tangent_lengths(f, p)", "a record's own gradient is bounded", "regression-newton|dp-regression")
 mutant("newton-joint-tangent", "R/record-cost.R", "log(mean) + m / mean - 1", "log(mean)", "the logarithm is below its tangent, not below a point of it", "regression-newton|dp-regression")
 mutant("newton-joint-alike", "R/record-cost.R", "f$leverage) %*% count)", "f$leverage) %*% pmin(1, count))", "equal eigenvalues count as often as there are", "regression-newton|dp-regression")
