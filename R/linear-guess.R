@@ -82,9 +82,8 @@ guess_cells <- function(x, y, which) {
   })
 }
 
-add_cells <- function(a, b) {
-  Map(function(a, b) Map(function(a, b) count_cells(c(a$value, b$value), c(a$count, b$count)), a, b), a, b)
-}
+add_tables <- function(a, b) Map(function(a, b) count_cells(c(a$value, b$value), c(a$count, b$count)), a, b)
+add_cells <- function(a, b) Map(add_tables, a, b)
 
 # ---- the search ------------------------------------------------------------------------------------------------------
 

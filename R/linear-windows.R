@@ -4,7 +4,7 @@
 # 8. Predictors are features u in [-1, 1] here.
 
 # A range is too wide where some window of a public length holds more than `wide` of the records, and no value more than
-# `alike`. The length is a quarter of the range, or less where noise costs little (window_half()). A window that was
+# `alike`. The length is .3 of the range, or less where noise costs little (window_half()). A window that was
 # found is tried: it stays where more than `side` of the records lie to either side of its middle fifth, as is not so
 # where most values are alike, and less than `beyond` are far out, where they would tell more than all others.
 WINDOW_SHARES <- c(wide = 0.66, alike = 0.6, side = 0.14, beyond = 0.07)
@@ -81,8 +81,6 @@ window_alike <- function(x, which) {
   share <- shares_of(x)[valid] %||% rep(1, sum(valid))
   lapply(which, function(j) count_cells(floor(x[j + 1, valid] / WINDOW_ALIKE), share))
 }
-
-add_tables <- function(a, b) Map(function(a, b) count_cells(c(a$value, b$value), c(a$count, b$count)), a, b)
 
 # ---- the search ------------------------------------------------------------------------------------------------------
 
@@ -165,8 +163,8 @@ fit_window <- function(found, d) {
 
 # ---- what both checks cost -------------------------------------------------------------------------------------------
 
-# Prices of one response's check and search, and as `window` of a predictor's, or NULL where there
-# is no check; `m` is the method. Public numbers only.
+# Prices of one response's check and search, and as `window` of a predictor's, or NULL where there is no check; `m` is
+# the method. Public numbers only.
 guess_prices <- function(ask, m) {
   total <- ask$n * ask$epsilon
   few <- ask$n < GUESS_USEFUL[["records"]] || total < GUESS_USEFUL[["epsilon"]] * ask$q
