@@ -45,13 +45,14 @@ log_density <- function(B, records, rule, rate, ridge) {
 }
 
 # the largest loss over neighbours whose counts go up to `most`
-search_loss <- function(rule, most = 1, rate = rule$rate, ridge = rule$ridge, starts = if (quick()) 4 else 10) {
+search_loss <- function(rule, most = 1, rate = rule$rate, ridge = rule$ridge, starts = if (quick()) 4 else 10,
+                        features = function(v) list(u = tanh(2 * v[1]), w = most * stats::plogis(4 * v[3]))) {
   loss <- function(par) {
     B <- 10 * par[1:2]
     record <- function(k) {
       v <- par[2 + 3 * (k - 1) + 1:3]
-      u <- tanh(2 * v[1])
-      list(u = u, y = sum(B * c(1, u)) + rule$tau * v[2], w = most * stats::plogis(4 * v[3]))
+      x <- features(v)
+      c(x, y = sum(B * c(1, x$u)) + rule$tau * v[2])
     }
     log_density(B, list(record(1), record(3)), rule, rate, ridge) - log_density(B, list(record(2), record(3)), rule, rate, ridge)
   }
@@ -78,6 +79,22 @@ test_that("with counts of up to 1 the privacy loss stays below epsilon and comes
   expect_gte(found, 0.9 * core)
   expect_gt(search_loss(rule, 2), 1.2)
   expect_gt(search_loss(rule, rate = 2 * rule$rate), 1.2)
+})
+
+test_that("records beyond a window cost no more than those within, because of what they count", {
+  set.seed(4)
+  rule <- inner("perturbation_rule")(100, 1, 1, 1, "closed")
+  core <- rule$epsilon - rule$solver
+  within <- function(power) {
+    function(v) {
+      x <- inner("window_features")(rbind(1, tanh(v[1])), list(center = 0.3, half = 0.1))
+      list(u = x[2, 1], w = attr(x, "share")[1]^power)
+    }
+  }
+  found <- search_loss(rule, features = within(1))
+  expect_lte(found, core * (1 + 1e-6))
+  expect_gte(found, 0.8 * core)
+  expect_gt(search_loss(rule, features = within(0.5)), 1.2) # as if rows counted the inverse of their length
 })
 
 test_that("with a large epsilon the fit is that of lm() or glm() with these weights, of the subset", {
