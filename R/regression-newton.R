@@ -302,10 +302,12 @@ limited_responses <- function(y, most) {
 }
 
 noisy_step <- function(records, rule, reach) {
+  scale <- feature_scale(records$lambda, reach)
+  if (!all(is.finite(scale))) return(matrix(0, rule$q, 1 + length(reach))) # a curve that bends beyond doubles
   gauge <- newton_gauge(records$lambda, reach, rule$norm)
   rate <- outwards_down(rule$rate / gauge)
   noise <- .Call(riemdp_perturbation_noise, length(reach) + 1, rule$q, 1, rule$norm, rate,
                  pay(price_laplace(2 * rule$tau * gauge, 1 / rate, "regression.md, 1")))
-  noise <- noise[, , 1] * feature_scale(records$lambda, reach)
+  noise <- noise[, , 1] * scale
   (clipped_gradient(records, rule$tau) + noise) * rep(rule$size, each = rule$q)
 }

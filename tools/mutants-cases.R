@@ -964,7 +964,7 @@ mutant("newton-scale-vector", "R/regression-newton.R", "sinh(angle) / angle)[low
 mutant("newton-scale-unused", "R/regression-newton.R", "scaled_features(records$features, scale)", "records$features", "where curvature is negative features are divided by their largest values", "regression-newton|dp-regression")
 mutant("newton-scale-chunks", "R/dp-regression.R", "scaled_features(records$features, q$scale)", "records$features", "chunks divide features as a table does", "chunk-regression")
 mutant("newton-scale-back", "R/regression-newton.R", "reach, angles = angles) / scale", "reach, angles = angles)", "what was solved for in other units comes back", "regression-newton|dp-regression")
-mutant("noisy-step-scale", "R/regression-newton.R", "noise <- noise[, , 1] * feature_scale(records$lambda, reach)", "noise <- noise[, , 1]", "noise is as long as features", "regression-newton|dp-regression")
+mutant("noisy-step-scale", "R/regression-newton.R", "noise <- noise[, , 1] * scale\n", "noise <- noise[, , 1]\n", "noise is as long as features", "regression-newton|dp-regression")
 mutant("newton-band-noise", "R/curve-population.R", "perturbation_draw(rule$norm, p, q, rate) * scale", "perturbation_draw(rule$norm, p, q, rate)", "a band's noise is that of the step", "curve-population")
 mutant("newton-band-ridge", "R/curve-population.R", "rep(rule$ridge, each = q) * scale^2", "rep(rule$ridge, each = q) * scale", "a band's ridge is that of the step", "curve-population")
 mutant("newton-band-rate", "R/curve-population.R", "newton_rate(rule, bent_angles(last$lambda, reach, rule$norm))", "0.95 * rule$rate", "a band's rate is that of the step", "curve-population")
@@ -1060,6 +1060,7 @@ mutant("guess-interval-whole", "R/dp-lm-object.R", "statistics_sd(d, q, details$
 mutant("scale-score-twice", "R/dp-lm-methods.R", "c(-abs(count[-last] - aim)", "c(-2 * abs(count[-last] - aim)", "a scale's score moves by 1", "linear-guess|objective-perturbation")
 mutant("scale-top-twice", "R/dp-lm-methods.R", "-max(0, count[last - 1] - aim))", "-2 * max(0, count[last - 1] - aim))", "the top's score moves by 1", "linear-guess|objective-perturbation")
 
+mutant("noisy-step-beyond", "R/regression-newton.R", "  if (!all(is.finite(scale))) return(matrix(0, rule$q, 1 + length(reach))) # a curve that bends beyond doubles\n", "", "a step whose features are beyond doubles stays for all records", "^regression-newton$")
 mutant("lines-flattest", "R/record-cost.R", "first <- order(-constant, -slope)", "first <- order(constant, -slope)", "a step's largest lines are kept", "^regression-newton$")
 window <- function(name, before, after, breaks, file = "R/linear-windows.R") mutant(paste0("window-", name), file, before, after, breaks, "^linear-windows$")
 window("check-unpaid", "length(window$which) * window$check + times", "times", "each range's check is paid for")

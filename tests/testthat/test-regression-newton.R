@@ -312,6 +312,9 @@ test_that("a last step along the gradient is the clipped sum with noise of its r
     noise <- noise * if (lambda[2] < 0) rbind(1, c(cosh(0.5), sinh(0.5) / 0.5)) else 1
     expect_equal(theta, (by_hand + noise) * rep(rule$size, each = 2), tolerance = 1e-11)
   }
+  # where features are beyond doubles the step stays, whatever the records are
+  far <- list(features = 1e308 * f, responses = e, lambda = c(0, -1e7))
+  expect_identical(riemdp:::noisy_step(far, rule, 0.5), matrix(0, 2, 2))
 })
 
 test_that("plans exist where residuals are far beyond their bound at first", {
