@@ -307,7 +307,7 @@ test_that("what was found is said, paid for and used: prints, chunks, intervals"
   expect_true(all(is.na(summary(fit, residual = residual)$fit[c("r.squared", "r.squared.std.error")])))
   torn <- fit
   torn$details$rule$window$half <- torn$details$rule$window$half[-1]
-  expect_error(dp_residual_scale(torn, frame, 1), class = "riemdp_error_argument")
+  expect_error(with_simulation(1, dp_residual_scale(torn, frame, 1)), "as dp_lm\\(\\) made it", class = "riemdp_error_argument")
   eq <- riemdp:::line_equation(fit)
   expect_equal(eq$step %*% riemdp:::window_map(fit$details$rule$window), (fit$scaled_coefficients - fit$details$from) / fit$details$unit)
   expect_equal(eq$pull, fit$details$rule$ridge * eq$step, ignore_attr = TRUE)
