@@ -18,15 +18,18 @@ linear_ask_chunks <- function(x, kernel, y, ...) {
             each_chunk(x$data$sizes, attr(x, "share"), "share"), private = TRUE)
 }
 
+# A sum over all records: `own` of those in memory, else what a kernel says of each chunk, put together by `add`
+linear_total <- function(x, y, kernel, own, ..., add = `+`) {
+  if (inherits(x, "riemdp_linear_chunks")) Reduce(add, linear_ask_chunks(x, kernel, y, ...)) else own
+}
+
 # in the worker: list(x, y)
 linear_chunk <- function(q, x) {
   values <- linear_values(q$spec, x, constant_scope(q$constants), q$wants, declared = q$declared)
   r <- linear_records(q$columns, q$bounds, values, TRUE, q$reach)
   for (step in q$steps) r$y <- stepped(r$x, r$y, step)
-  if (!is.null(q$simplex)) r$x <- simplex_features(r$x, q$simplex)
   r$x <- with_shares(r$x, q$share)
-  if (isTRUE(q$short)) r$x <- short_features(r$x)
-  if (!is.null(q$window)) r$x <- window_features(r$x, q$window)
+  if (!is.null(q$drawn)) r$x <- drawn_features(r$x, q$drawn)
   r
 }
 

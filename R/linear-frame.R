@@ -401,6 +401,13 @@ short_features <- function(x) {
   with_shares(x, structure((1 - 1e-12) / pmax(1, long) * share, units = units))
 }
 
+# features, with what records count, that noise is drawn for; of `rule` its norm, simplex and window
+drawn_features <- function(x, rule) {
+  if (!is.null(rule$simplex)) return(simplex_features(x, rule$simplex))
+  if (!is.null(rule$window)) return(window_features(x, rule$window))
+  if (identical(rule$norm, "normal")) short_features(x) else x
+}
+
 # Features (1, u) by windows: u from the window's middle, over its half width. A record counts so much less that neither
 # its features nor their squares are beyond 1; one that is missing stays 0.
 window_features <- function(x, window) {

@@ -31,6 +31,9 @@ GUESS_GRID <- list(
 
 # ---- what is counted: sums over records ------------------------------------------------------------------------------
 
+# what valid records count
+valid_shares <- function(x, valid) shares_of(x)[valid] %||% rep(1, sum(valid))
+
 # For each response how many valid records lie far from the guess's centre, above it, below it and very near it; q x 4.
 # What lies merely near is not counted: heavy tails in units of their standard deviation look there like a scale twice
 # too large, and suffer more from a smaller one.
@@ -38,7 +41,7 @@ guess_counts <- function(x, y) {
   valid <- x[1, ] != 0
   y <- y[, valid, drop = FALSE]
   size <- abs(y)
-  share <- shares_of(x)[valid] %||% rep(1, ncol(y))
+  share <- valid_shares(x, valid)
   count <- function(which) drop(which %*% share)
   cbind(count(size > GUESS_FAR[["length"]]), count(y > GUESS_SIDE[["length"]]),
         count(y < -GUESS_SIDE[["length"]]), count(size <= GUESS_NEXT[["length"]]))
@@ -75,7 +78,7 @@ count_cells <- function(v, times = rep(1, length(v))) {
 # times them
 guess_cells <- function(x, y, which) {
   valid <- x[1, ] != 0
-  share <- shares_of(x)[valid] %||% rep(1, sum(valid))
+  share <- valid_shares(x, valid)
   lapply(which, function(j) {
     v <- y[j, valid]
     lapply(0:3, function(i) count_cells(finest_cell(v / 2^(i / 4)), share))
@@ -185,17 +188,12 @@ found_guess <- function(found, fraction) {
 
 # Centres and scales that the fit is to use, released; rows: responses
 release_guess <- function(x, y, prices, n, q) {
-  chunked <- inherits(x, "riemdp_linear_chunks")
-  counts <- if (chunked) Reduce(`+`, linear_ask_chunks(x, "linear_guess", y)) else guess_counts(x, y)
+  counts <- linear_total(x, y, "linear_guess", guess_counts(x, y))
   searched <- found_off(guess_off(counts, n), outwards_down(prices$check))
   out <- data.frame(center = rep(0, q), scale = rep(1, q), searched = searched, lowest = FALSE, highest = FALSE)
   if (!any(searched)) return(out)
   which <- which(searched)
-  cells <- if (chunked) {
-    Reduce(add_cells, linear_ask_chunks(x, "linear_cells", y, which = which))
-  } else {
-    guess_cells(x, y, which)
-  }
+  cells <- linear_total(x, y, "linear_cells", guess_cells(x, y, which), which = which, add = add_cells)
   for (i in seq_along(which)) {
     found <- search_guess(cells[[i]], prices$fraction, outwards_down(prices$search))
     out[which[i], c("center", "scale", "lowest", "highest")] <- found_guess(found, prices$fraction)

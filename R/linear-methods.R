@@ -72,8 +72,7 @@ LINEAR_KERNELS <- list(
     r <- linear_chunk(q, x)
     guess_cells(r$x, if (is.null(q$of)) r$y else r[[q$of]], q$which)
   },
-  linear_windows = function(q, x) window_counts(linear_chunk(q, x)$x, q$which, q$half),
-  linear_alike = function(q, x) window_alike(linear_chunk(q, x)$x, q$which),
+  linear_windows = function(q, x) window_check(linear_chunk(q, x)$x, q$which, q$half),
   linear_sides = function(q, x) window_sides(linear_chunk(q, x)$x, q$column, q$of),
   linear_stage = function(q, x) {
     r <- linear_chunk(q, x)

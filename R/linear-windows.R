@@ -66,7 +66,7 @@ window_centres <- function(half) seq(half - 1, 1 - half, length.out = 1 + ceilin
 
 window_counts <- function(x, which, half) {
   valid <- x[1, ] != 0
-  share <- shares_of(x)[valid] %||% rep(1, sum(valid))
+  share <- valid_shares(x, valid)
   at <- window_centres(half)
   counts <- vapply(which, function(j) {
     u <- x[j + 1, valid]
@@ -78,9 +78,14 @@ window_counts <- function(x, which, half) {
 # tables of cells in which values are alike, one for each predictor in `which`
 window_alike <- function(x, which) {
   valid <- x[1, ] != 0
-  share <- shares_of(x)[valid] %||% rep(1, sum(valid))
+  share <- valid_shares(x, valid)
   lapply(which, function(j) count_cells(floor(x[j + 1, valid] / WINDOW_ALIKE), share))
 }
+
+# both, and both of two sets of records
+window_check <- function(x, which, half) list(counts = window_counts(x, which, half), alike = window_alike(x, which))
+
+add_checks <- function(a, b) list(counts = a$counts + b$counts, alike = add_tables(a$alike, b$alike))
 
 # ---- the search ------------------------------------------------------------------------------------------------------
 
@@ -95,43 +100,33 @@ found_window <- function(found, count) {
 # many one and a half times its length and more from its middle
 window_sides <- function(x, column, window) {
   valid <- x[1, ] != 0
-  share <- shares_of(x)[valid] %||% rep(1, sum(valid))
+  share <- valid_shares(x, valid)
   far <- (x[column + 1, valid] - window[["center"]]) / window[["half"]]
   c(sum(share[far >= -2 & far < -0.2]), sum(share[far > 0.2 & far <= 2]), sum(share[abs(far) > 3]))
 }
 
 # for each predictor in `which` by how many records its range is too wide
 window_wide <- function(x, y, prices, n) {
-  which <- prices$which
-  chunked <- inherits(x, "riemdp_linear_chunks")
-  counts <- if (chunked) {
-    Reduce(`+`, linear_ask_chunks(x, "linear_windows", y, which = which, half = prices$half))
-  } else {
-    window_counts(x, which, prices$half)
-  }
-  alike <- if (chunked) Reduce(add_tables, linear_ask_chunks(x, "linear_alike", y, which = which)) else
-    window_alike(x, which)
-  pmin(apply(counts, 1, max) - WINDOW_SHARES[["wide"]] * n,
-       WINDOW_SHARES[["alike"]] * n - vapply(alike, function(table) max(0, table$count), 0))
+  seen <- linear_total(x, y, "linear_windows", window_check(x, prices$which, prices$half), which = prices$which,
+                       half = prices$half, add = add_checks)
+  pmin(apply(seen$counts, 1, max) - WINDOW_SHARES[["wide"]] * n,
+       WINDOW_SHARES[["alike"]] * n - vapply(seen$alike, function(table) max(0, table$count), 0))
 }
 
 # windows that the fit is to use, released; rows: predictors that were looked at
 release_windows <- function(x, y, prices, n) {
-  which <- prices$which
   wide <- found_off(window_wide(x, y, prices, n), outwards_down(prices$check))
-  out <- data.frame(column = which, center = 0, half = 1, searched = wide, tried = FALSE)
+  out <- data.frame(column = prices$which, center = 0, half = 1, searched = wide, tried = FALSE)
   if (!any(wide)) return(out)
-  cells <- if (inherits(x, "riemdp_linear_chunks")) {
-    Reduce(add_cells, linear_ask_chunks(x, "linear_cells", y, which = which[wide] + 1, of = "x"))
-  } else {
-    guess_cells(x, x, which[wide] + 1)
-  }
-  for (i in seq_along(cells)) {
-    row <- base::which(wide)[i]
+  rows <- which(wide)
+  at <- prices$which[rows] + 1
+  cells <- linear_total(x, y, "linear_cells", guess_cells(x, x, at), which = at, of = "x", add = add_cells)
+  for (i in seq_along(rows)) {
+    row <- rows[i]
     found <- search_guess(cells[[i]], WINDOW_FRACTION, outwards_down(prices$search), grid = WINDOW_GRID)
-    window <- found_window(found, length(which))
+    window <- found_window(found, nrow(out))
     out$tried[row] <- window[["half"]] < 1
-    if (out$tried[row] && tried_window(x, y, which[row], window, prices$trial, n)) {
+    if (out$tried[row] && tried_window(x, y, out$column[row], window, prices$trial, n)) {
       out[row, c("center", "half")] <- as.list(window)
     }
   }
@@ -139,11 +134,7 @@ release_windows <- function(x, y, prices, n) {
 }
 
 tried_window <- function(x, y, column, window, epsilon, n) {
-  counts <- if (inherits(x, "riemdp_linear_chunks")) {
-    Reduce(`+`, linear_ask_chunks(x, "linear_sides", y, column = column, of = window))
-  } else {
-    window_sides(x, column, window)
-  }
+  counts <- linear_total(x, y, "linear_sides", window_sides(x, column, window), column = column, of = window)
   found_off(window_fits(counts, n), outwards_down(epsilon))
 }
 

@@ -317,18 +317,12 @@ release_perturbed <- function(x, y, rule, output = FALSE) {
   ridge <- matrix(rep(rule$ridge, each = rule$q), rule$q)
   tolerance <- solver_tolerance(rule, ridge, rule$rate, REACH, output = output)
   if (inherits(x, "riemdp_linear_chunks")) {
-    x$ask[c("simplex", "short", "window")] <- list(rule$simplex, rule$norm == "normal", rule$window)
+    x$ask$drawn <- list(norm = rule$norm, simplex = rule$simplex, window = rule$window)
     x <- linear_tally(x, y, kernel_loss(rule), dim(ridge))
-  } else if (!is.null(rule$simplex)) x <- simplex_features(x, rule$simplex) else x <- drawn_features(x, rule)
+  } else x <- drawn_features(x, rule)
   b <- draw_perturbed(x, y, ridge, rule, outwards_down(rule$rate), tolerance, most_reach(rule) * steepest(rule), output)
   map <- drawn_map(rule)
   if (is.null(map)) b else b %*% map
-}
-
-# features, with what records count, that noise is drawn for
-drawn_features <- function(x, rule) {
-  if (!is.null(rule$window)) return(window_features(x, rule$window))
-  if (identical(rule$norm, "normal")) short_features(x) else x
 }
 
 # what coefficients that noise was drawn for are multiplied with to be those of (1, u); NULL where they are
