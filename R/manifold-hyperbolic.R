@@ -1,6 +1,6 @@
 #' Hyperbolic space
 #'
-#' \eqn{H^d} of curvature -1 in one of two models.
+#' \eqn{H^d} in one of two models, of curvature -1 or any other below 0.
 #'
 #' * `"hyperboloid"`: points x in \eqn{R^{d+1}} with \eqn{\langle x, x\rangle_L = -x_1^2 + x_2^2 + \dots = -1},
 #'   \eqn{x_1 > 0}. \eqn{\sinh^2(d/2) = \sinh^2((r_x - r_y)/2) + |a||b|\sin^2(\theta/2)} with space parts a, b of x, y
@@ -22,6 +22,8 @@
 #'
 #' @param d dimension, 1 or more.
 #' @param model `"hyperboloid"` (d + 1 coordinates) or `"ball"` (d coordinates).
+#' @param curvature sectional curvature, -1e12 to -1e-12. Points are the same for all; distances are those of curvature
+#'   -1 divided by \eqn{\sqrt{-\kappa}}: a [product()] of one part with the weight \eqn{-1/\kappa}.
 #' @return A manifold object.
 #' @references Ungar, A. A. (2008). *Analytic Hyperbolic Geometry and Albert Einstein's Special Theory of Relativity*.
 #'   World Scientific. \doi{10.1142/6625}
@@ -32,9 +34,15 @@
 #' mf_dist(hyperbolic(2, "ball"), c(0, 0), c(0.5, 0))
 #' mf_dist(hyperbolic(2), c(1, 0, 0), c(cosh(1), sinh(1), 0))
 #' @export
-hyperbolic <- function(d, model = c("hyperboloid", "ball")) {
+hyperbolic <- function(d, model = c("hyperboloid", "ball"), curvature = -1) {
   model <- check_choice(model, "model", c("hyperboloid", "ball"))
-  new_manifold(model, check_count(d, "d"), "riemdp_hyperbolic", model = model)
+  curvature <- check_number(curvature, "curvature")
+  if (!(curvature >= -1e12 && curvature <= -1e-12)) {
+    abort_riemdp("argument", "`curvature` must be below 0, between -1e12 and -1e-12.")
+  }
+  M <- new_manifold(model, check_count(d, "d"), "riemdp_hyperbolic", model = model)
+  if (curvature == -1) return(M)
+  scaled(M, -1 / curvature, sprintf("%s, curvature %.4g", manifold_label(M), curvature))
 }
 
 #' @export

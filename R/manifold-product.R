@@ -7,11 +7,12 @@
 #' The metric is \eqn{\sum_i w_i\langle u_i, v_i\rangle_i} with positive weights, so
 #' \eqn{d(p, q)^2 = \sum_i w_i\,d_i(p_i, q_i)^2}: a weight of 4 counts distances of that part twice, as on a sphere
 #' of radius 2. exp, log and parallel transport are those of the parts; volume densities and Jacobi factors too. The
-#' Frechet mean of records is made of the parts' means.
+#' Frechet mean of records is made of the parts' means. One manifold alone is that space in other units:
+#' `product(sphere(2), weights = 4)` is a sphere of radius 2, with the same points.
 #'
 #' What is known of the parts is known of the product ([mf_facts()]; `proofs/products.md` of the installed package):
 #' * curvature lies between the least and the largest of 0 and the parts' bounds over their weights, since planes across
-#'   two parts are flat;
+#'   two parts are flat (of one part alone, between its bounds over its weight);
 #' * the injectivity radius is the least of \eqn{\sqrt{w_i}} times the parts', the squared diameter the sum of
 #'   \eqn{w_i} times theirs;
 #' * a product of homogeneous spaces is homogeneous, one of symmetric spaces is symmetric, and means are unique wherever
@@ -26,12 +27,13 @@
 #' refused.
 #'
 #' A record is stored as the numbers of its points one after the other (matrices by columns, complex landmarks in
-#' pairs): records are rows of a matrix. [mf_random()] draws each part by its own law.
+#' pairs): records are rows of a matrix. Points of one part alone keep its form. [mf_random()] draws each part by its
+#' own law.
 #'
-#' @param ... manifolds, two or more, also products; with names, these name the parts of points. Or one list of them.
+#' @param ... manifolds, also products; with names, these name the parts of points. Or one list of them.
 #' @param weights positive numbers between 1e-12 and 1e12, one for each manifold, or one for all.
 #' @param M for `power()` a manifold; for `mf_join()` and `mf_part()` a product.
-#' @param k,d number of copies, at least 1; a power of one copy is the manifold itself.
+#' @param k,d number of copies, at least 1; a power of one copy is the manifold itself, in the units of `weight`.
 #' @param weight weight of each copy.
 #' @param x for `mf_join()` a list with the points of each part, in any form that the part takes, as many records each
 #'   or one; in order, or by the parts' names. For `mf_part()` points of the product, or tangent vectors.
@@ -55,9 +57,10 @@
 product <- function(..., weights = 1) {
   parts <- list(...)
   if (length(parts) == 1 && is.list(parts[[1]]) && !inherits(parts[[1]], "riemdp_manifold")) parts <- parts[[1]]
-  if (length(parts) < 2 || length(parts) > 1000) abort_riemdp("argument", "a product has 2 to 1000 parts.")
+  if (length(parts) < 1 || length(parts) > 1000) abort_riemdp("argument", "a product has 1 to 1000 parts.")
   lapply(parts, check_manifold)
   weights <- check_part_weights(weights, length(parts))
+  if (length(parts) == 1) return(scaled(parts[[1]], weights))
   if (max(vapply(parts, product_depth, 0)) >= 3) abort_riemdp("argument", "products can be nested to depth 3.")
   M <- new_manifold("product", length(parts), "riemdp_product", parts = parts, weights = weights)
   leaves <- part_leaves(M)
@@ -70,16 +73,28 @@ product <- function(..., weights = 1) {
 #' @export
 power <- function(M, k, weight = 1) {
   check_manifold(M)
-  k <- check_count(k, "k", most = 1000)
-  weight <- check_part_weights(weight, 1)
-  if (k > 1) return(product(rep(list(M), k), weights = weight))
-  if (weight != 1) abort_riemdp("argument", "a power of one copy is the manifold itself: `weight` must be 1.")
-  M
+  product(rep(list(M), check_count(k, "k", most = 1000)), weights = check_part_weights(weight, 1))
 }
 
 #' @rdname product
 #' @export
 torus <- function(d) power(sphere(1), d)
+
+# A manifold with its metric multiplied by a weight: a product of that one part, whose points keep their form. `title`
+# names it, where it has a name.
+scaled <- function(M, weight, title = NULL) {
+  check_part_weights(weight, 1)
+  if (inherits(M, "riemdp_product")) {
+    M$weights <- M$weights * weight
+    if (is.null(title)) M$title <- NULL
+    parts <- part_leaves(M)
+    check_part_weights(vapply(parts, `[[`, 0, "weight"), length(parts))
+    return(if (length(parts) > 1 || M$weights[1] != 1) M else M$parts[[1]])
+  }
+  if (weight == 1 && is.null(title)) return(M)
+  new_manifold("product", 1, c("riemdp_scaled", "riemdp_product"), parts = list(M), weights = weight,
+               extra = list(title = title))
+}
 
 check_part_weights <- function(weights, count) {
   if (!is.numeric(weights) || is.object(weights) || !length(weights) %in% c(1, count) ||
@@ -92,7 +107,7 @@ check_part_weights <- function(weights, count) {
 
 product_depth <- function(M) {
   if (!inherits(M, "riemdp_product")) return(0)
-  1 + max(vapply(M$parts, product_depth, 0))
+  (!inherits(M, "riemdp_scaled")) + max(vapply(M$parts, product_depth, 0))
 }
 
 #' @rdname product
@@ -169,7 +184,9 @@ part_leaves <- function(M) {
 }
 
 # a part's point, in its plain single shape, of a point of the product
-leaf_point <- function(leaf, point) as_single(new_points(matrix(point[leaf$at], 1), leaf$M))
+leaf_point <- function(M, leaf, point) {
+  as_single(new_points(as.matrix(mf_points(point, M))[, leaf$at, drop = FALSE], leaf$M))
+}
 
 # How volume may grow on a product: in how many directions, and minus the least Ricci curvature; a space that is no
 # product is its own part. That of src/geometry/manifold_product_area.c
@@ -201,6 +218,14 @@ manifold_label.riemdp_product <- function(M) {
   }
   paste0(if (same) sprintf("%d times %s", length(names), names[1]) else paste(names, collapse = " x "), weights)
 }
+
+#' @export
+manifold_label.riemdp_scaled <- function(M) {
+  if (is.null(M$title)) sprintf("%s, metric times %.4g", manifold_label(M$parts[[1]]), M$weights) else M$title
+}
+
+#' @export
+random_points.riemdp_scaled <- function(M, n, sd) mf_random(M$parts[[1]], n, sd / sqrt(M$weights))
 
 #' @export
 random_points.riemdp_product <- function(M, n, sd) {

@@ -140,6 +140,8 @@ found_center <- function(x, M, n, weights, tol, method, start, max_iter, median)
   memory <- if (method == "lbfgs") 6L else 0L
   if (is_chunks(x)) {
     chunk_fit(x, M, weights, tol, memory, start, max_iter, median)
+  } else if (n > 0 && inherits(M, "riemdp_scaled")) {
+    scaled_center(x, M, weights, tol, method, start, max_iter, median)
   } else if (n > 0 && mf_facts(M)$dimension == 1 && (is_circle(M) || (median && !of_user(M)))) {
     line_center(x, M, weights, median)
   } else if (n > 0 && inherits(M, "riemdp_product") && !median && is.null(start)) {
@@ -176,6 +178,17 @@ product_center <- function(x, M, weights, tol, method, max_iter) {
        converged = all(vapply(fits, `[[`, NA, "converged")), variance = sum(weight * each("variance")),
        tolerance = length_of("tolerance"), error_bound = length_of("error_bound"),
        unique = all(vapply(fits, `[[`, NA, "unique")))
+}
+
+# In other units the centre is the part's own, and so is a median's gradient, which has no unit.
+scaled_center <- function(x, M, weights, tol, method, start, max_iter, median) {
+  part <- M$parts[[1]]
+  own <- function(p) if (!is.null(p)) new_points(as.matrix(mf_points(p, M)), part)
+  fit <- fit_center(own(x), part, weights, tol, method, own(start), max_iter, median, rough = TRUE)
+  lengths <- c("error_bound", if (!median) c("gradient_norm", "gradient_floor", "tolerance"))
+  fit[lengths] <- lapply(fit[lengths], `*`, sqrt(M$weights))
+  fit$variance <- fit$variance * if (median) sqrt(M$weights) else M$weights
+  unclass(fit)
 }
 
 is_circle <- function(M) {

@@ -107,17 +107,20 @@ KERNEL_SPACES <- list(
 # list(kind, diameter, flat, reach): `flat` is NULL where vectors are those of an embedding; `reach` how far from the
 # centre records may lie, NULL where they may lie anywhere.
 test_space <- function(M, radius, kernel = "gaussian") {
-  space <- KERNEL_SPACES[[M$name]]
+  leaves <- part_leaves(M)
+  leaf <- leaves[[1]]
+  space <- if (length(leaves) == 1) KERNEL_SPACES[[leaf$M$name]]
   if (is.null(space)) {
     abort_riemdp("unsupported", "no kernel is proven for products, nor for a manifold of your own.")
   }
-  if (M$name == "spd_bures" && !is.null(radius)) {
+  if (leaf$M$name == "spd_bures" && !is.null(radius)) {
     abort_riemdp("unsupported", "`radius` isn't available for the Bures-Wasserstein metric.")
   }
   reach <- if (is.null(radius)) Inf else check_number(radius, "radius", positive = TRUE, most = 1e100)
   if (kernel == "exponential") return(exponential_space(M, reach))
-  space <- list(kind = "gaussian", flat = if (!is.null(space$flat)) space$flat(M),
-                diameter = if (is.null(space$flat)) space$diameter(M$param, reach) else 2 * reach)
+  space <- list(kind = "gaussian", flat = if (!is.null(space$flat)) scaled(space$flat(leaf$M), leaf$weight),
+                diameter = if (!is.null(space$flat)) 2 * reach else
+                  space$diameter(leaf$M$param, reach / sqrt(leaf$weight)))
   if (!is.null(space$flat)) reach <- min(reach, 1e100)
   if (is.finite(reach)) space$reach <- reach
   space
@@ -173,8 +176,9 @@ test_vectors <- function(M, x, space, center) {
   }
   if (!is.null(space$reach)) x <- .Call(riemdp_to_ball, M, x, center, space$reach)
   rows <- if (inherits(x, "riemdp_points")) as.matrix(x) else storage_rows(x, M)
-  p <- M$param
-  switch(M$name,
+  leaf <- part_leaves(M)[[1]]$M
+  p <- leaf$param
+  switch(leaf$name,
     sphere = rows / sqrt(rowSums(rows^2)),
     spd_bures = packed(p[1], function(i, j) rows[, i + (j - 1) * p[1]]),
     grassmann = packed(p[1], function(i, j) rowSums(rows[, i + p[1] * (seq_len(p[2]) - 1), drop = FALSE] *

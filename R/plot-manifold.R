@@ -29,6 +29,13 @@ layout_points.riemdp_euclidean <- function(M, x, center) {
   list(xy = xy, xlab = "coordinate 1", ylab = if (M$param == 1) "" else "coordinate 2")
 }
 
+# In other units a globe and a disc look the same, tangent coordinates don't.
+#' @export
+layout_points.riemdp_scaled <- function(M, x, center) {
+  part <- M$parts[[1]]
+  if (length(backdrop(part, center)) > 0) layout_points(part, x, center) else layout_points.default(M, x, center)
+}
+
 # What one point looks like: a "point" of a plane, the "outline" of a shape, the "ellipse" of a matrix.
 picture <- function(M) UseMethod("picture")
 #' @export
@@ -37,6 +44,8 @@ picture.default <- function(M) "point"
 picture.riemdp_kendall <- function(M) "outline"
 #' @export
 picture.riemdp_spd <- function(M) "ellipse"
+#' @export
+picture.riemdp_scaled <- function(M) picture(M$parts[[1]])
 
 # rotation whose third row is the viewing direction, north up
 globe_view <- function(center) {
@@ -52,6 +61,8 @@ globe_view <- function(center) {
 backdrop <- function(M, center) UseMethod("backdrop")
 #' @export
 backdrop.default <- function(M, center) list()
+#' @export
+backdrop.riemdp_scaled <- function(M, center) backdrop(M$parts[[1]], center)
 #' @export
 backdrop.riemdp_hyperbolic <- function(M, center) if (M$param == 2) list(disc_edge()) else list()
 #' @export
@@ -106,13 +117,14 @@ closed_curves <- function(M, x, to = NULL) {
   if (is.null(x)) return(list())
   x <- plain_shape(M, x)
   if (picture(M) == "outline") return(as_outlines(M, x, to))
-  x <- array(x, c(M$param, M$param, .Call(riemdp_count, M, x)))
-  lapply(seq_len(dim(x)[3]), function(i) ellipse_points(matrix(x[, , i], M$param)))
+  k <- mf_facts(M)$rows
+  x <- array(x, c(k, k, .Call(riemdp_count, M, x)))
+  lapply(seq_len(dim(x)[3]), function(i) ellipse_points(matrix(x[, , i], k)))
 }
 
 # outlines of landmarks: list of k x 2 matrices, turned towards `to`
 as_outlines <- function(M, x, to = NULL) {
-  z <- matrix(mf_project(M, x_complex(M, x)), M$param)
+  z <- matrix(mf_project(M, x_complex(M, x)), mf_facts(M)$rows)
   to <- if (is.null(to)) z[, 1] else mf_project(M, as.vector(x_complex(M, to)))
   lapply(seq_len(ncol(z)), function(i) {
     s <- sum(Conj(z[, i]) * to)
@@ -340,7 +352,7 @@ local_caption <- function() "each point was released by itself: their spread is 
 plot_in_ball <- function(x, main, label, caption, ...) {
   M <- x$manifold
   both <- list(label = c("public centre", label), col = c(COLOURS[["center"]], COLOURS[["release"]]))
-  if (picture(M) == "ellipse" && M$param > 2) {
+  if (picture(M) == "ellipse" && mf_facts(M)$rows > 2) {
     plot_correlations(x$value, main)
   } else if (picture(M) != "point") {
     plot_curves(M, c(closed_curves(M, x$center), closed_curves(M, x$value, x$center)), both$col, c(1, 3), main, both,

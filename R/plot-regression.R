@@ -146,7 +146,7 @@ plot_residuals <- function(fit, main, ...) {
 
 # ellipses side by side along a predictor
 plot_ellipse_row <- function(M, points, at, name, main, ...) {
-  k <- M$param
+  k <- mf_facts(M)$rows
   outlines <- lapply(seq_along(at), function(i) ellipse_points(matrix(plain_shape(M, points)[, , i], k)))
   size <- max(vapply(outlines, function(o) max(abs(o)), 0))
   wide <- diff(range(at)) / (2.2 * length(at)) / size

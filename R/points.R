@@ -567,7 +567,7 @@ x_complex <- function(M, x) {
   if (is.complex(x)) {
     return(x)
   }
-  k <- M$param
+  k <- mf_facts(M)$rows
   planar <- array(x, c(k, 2, length(x) / (2 * k)))
   matrix(complex(real = planar[, 1, ], imaginary = planar[, 2, ]), k)
 }

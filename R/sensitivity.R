@@ -22,12 +22,11 @@ ball_facts <- function(M, radius, center = NULL) {
 
 # of each part what its mean's bounds need to know of its centre
 ball_parts <- function(M, center) {
-  center <- if (inherits(center, "riemdp_points")) as_single(center) else center
   lapply(part_leaves(M), function(leaf) {
     facts <- mf_facts(leaf$M)
     bures <- facts$model == "bures" && facts$rows > 1
     list(M = leaf$M, weight = leaf$weight,
-         roots = if (bures) .Call(riemdp_ball_roots, leaf$M, leaf_point(leaf, center)))
+         roots = if (bures) .Call(riemdp_ball_roots, leaf$M, leaf_point(M, leaf, center)))
   })
 }
 

@@ -167,7 +167,7 @@ autoplot.riemdp_points <- function(object, center = NULL, panels = FALSE, labels
   }
   if (picture(M) == "outline") return(gg_outlines(as_outlines(M, plain, center), panels, labels))
   if (picture(M) == "ellipse") {
-    curves <- lapply(seq_len(dim(plain)[3]), function(i) ellipse_points(matrix(plain[, , i], M$param)))
+    curves <- lapply(seq_len(dim(plain)[3]), function(i) ellipse_points(matrix(plain[, , i], mf_facts(M)$rows)))
     plot <- gg_curves(curves, rep("record", length(x)), FALSE, "variable 1", "variable 2") +
       ggplot2::theme(legend.position = "none")
     if (panels) {
@@ -235,7 +235,7 @@ gg_in_ball <- function(object, label, caption) {
   need_ggplot2()
   M <- object$manifold
   title <- ggplot2::labs(subtitle = format(object$guarantee), caption = caption)
-  if (picture(M) == "ellipse" && M$param > 2) return(gg_correlations(object$value) + title)
+  if (picture(M) == "ellipse" && mf_facts(M)$rows > 2) return(gg_correlations(object$value) + title)
   if (picture(M) != "point") {
     curves <- c(closed_curves(M, object$center), closed_curves(M, object$value, object$center))
     spd <- picture(M) == "ellipse"

@@ -850,6 +850,8 @@ mutant("table-most-off", "R/objective-perturbation.R", "  high <- loss$g[-1] + l
 mutant("price-table-noise", "R/objective-perturbation.R", "epsilon = solver + moved * rate / 2 + worst)", "epsilon = solver + worst)", "the other record's gradient is paid for", "dp-glm")
 mutant("price-table-slope", "R/objective-perturbation.R", "moved * rate * at$u / 2 + cost(t * at$slope))", "moved * rate * at$u / 2)", "a table's curvature is paid for", "dp-glm")
 mutant("table-rounding-flat", "R/objective-perturbation.R", "  steepest(rule) * (max(abs(ends))", "  1 * (max(abs(ends))", "eta holds what a table's slope does to rounding", "dp-glm")
+mutant("one-part-flags", "src/geometry/manifold_product.c", "if (p->count == 1)\n        return", "if (p->count == 1 && 0)\n        return", "one part alone keeps its flags", "manifold-product")
+mutant("one-part-test", "R/permutation-test.R", "space$diameter(leaf$M$param, reach / sqrt(leaf$weight))", "space$diameter(leaf$M$param, reach)", "a kernel's diameter is in the part's units", "manifold-product")
 mutant("table-rounding-shares", "R/objective-perturbation.R", "max(abs(rule$g)) + (8 + shares) * rule$tau", "max(abs(rule$g)) + 8 * rule$tau", "products with shares have their rounding paid for", "dp-glm")
 mutant("table-reach-flat", "R/objective-perturbation.R", "tolerance, most_reach(rule) * steepest(rule), output)", "tolerance, most_reach(rule), output)", "the solver's last way takes steps that suit the slope", "dp-glm")
 mutant("table-psi-uncut", "src/estimate/objective_perturbation.c", "    *psi = fmax(-loss->tau, fmin(loss->tau, value));", "    *psi = value;", "psi is at most tau", "dp-glm")
@@ -1545,7 +1547,7 @@ mutant("test-cell", "src/ffi/ffi_permutation.c", "u >= (uint64_t)in->weight[i]; 
 
 # ---- products ------------------------------------------------------------------------------------------------------------------------
 mutant("product-curvature", "src/geometry/manifold_product.c", "m->k_max = fmax(m->k_max, q->m.k_max / q->weight);", "m->k_max = fmax(m->k_max, fmin(1, 1 / q->weight) * q->m.k_max);", "a light part is curved more", "manifold-product")
-mutant("product-hull", "src/geometry/manifold_product.c", "m->k_min = m->k_max = 0;", "m->k_min = m->k_max = p->part[0].m.k_max / p->part[0].weight;", "planes across parts are flat", "manifold-product")
+mutant("product-hull", "src/geometry/manifold_product.c", "across = p->count > 1 ? 0 : INFINITY", "across = p->count > 2 ? 0 : INFINITY", "planes across two parts are flat", "manifold-product")
 mutant("product-injectivity", "src/geometry/manifold_product.c", "m->inj = fmin(m->inj, q->root * q->m.inj);", "m->inj = fmin(m->inj, q->weight * q->m.inj);", "distances go with roots of weights", "manifold-product")
 mutant("product-all-flags", "src/geometry/manifold_product.c", "all &= p->part[i].m.flags;", "all &= i ? all : p->part[i].m.flags;", "a product is homogeneous only if all parts are", "manifold-product")
 mutant("product-ball", "src/geometry/manifold_product.c", "radius / q->root * (1 + 4 * RIEMDP_EPS), &k, &reach", "0.5 * radius / q->root, &k, &reach", "a part's bounds are those of its own ball", "manifold-product")

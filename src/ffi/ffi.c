@@ -199,13 +199,13 @@ static int threads_wanted(void)
 #endif
 }
 
-/* whether the first of an object's classes that are the package's is the family's */
+/* whether the first of an object's classes that are the package's is the family's; a product of one part has one more before it */
 static int of_family(SEXP manifold, const char *family)
 {
     SEXP class = Rf_getAttrib(manifold, R_ClassSymbol);
     for (R_xlen_t i = 0; i < Rf_xlength(class); i++) {
         const char *name = CHAR(STRING_ELT(class, i));
-        if (strncmp(name, "riemdp_", 7) == 0)
+        if (strncmp(name, "riemdp_", 7) == 0 && strcmp(name + 7, "scaled") != 0)
             return strcmp(name + 7, family) == 0;
     }
     return 0;
@@ -244,25 +244,33 @@ static void read_named(struct call *c, struct manifold *m, SEXP manifold)
         ffi_custom_attach(c, m, manifold);
 }
 
+static int is_product(SEXP manifold)
+{
+    SEXP name = ffi_list_get(manifold, "name");
+    return TYPEOF(name) == STRSXP && XLENGTH(name) == 1 && strcmp(CHAR(STRING_ELT(name, 0)), "product") == 0;
+}
+
 /* The parts of a product, of products of products as well, to part[0], ... (NULL: only counted); returns how many. Weights of nested
  * products are multiplied. */
 static size_t read_parts(struct call *c, SEXP manifold, double weight, int depth, struct part *part)
 {
     enum { MOST = 1000 };
-    SEXP parts = ffi_list_get(manifold, "parts"), weights = ffi_list_get(manifold, "weights"), name = ffi_list_get(manifold, "name");
-    size_t count = 0;
-    if (TYPEOF(name) != STRSXP || XLENGTH(name) != 1 || strcmp(CHAR(STRING_ELT(name, 0)), "product") != 0) {
+    if (!is_product(manifold)) {
         if (part) {
             read_named(c, &part->m, manifold);
             part->weight = weight;
         }
         return 1;
     }
-    if (depth > DEEPEST_PRODUCT || !of_family(manifold, "product") || TYPEOF(parts) != VECSXP || XLENGTH(parts) < 2 || XLENGTH(parts) > MOST ||
-        TYPEOF(weights) != REALSXP || XLENGTH(weights) != XLENGTH(parts))
+    SEXP parts = ffi_list_get(manifold, "parts"), weights = ffi_list_get(manifold, "weights");
+    R_xlen_t length = TYPEOF(parts) == VECSXP ? XLENGTH(parts) : 0;
+    size_t count = 0;
+    if (depth > DEEPEST_PRODUCT + (length == 1) || !of_family(manifold, "product") || length < 1 || length > MOST ||
+        TYPEOF(weights) != REALSXP || XLENGTH(weights) != length)
         ffi_abort(c, STATUS_BAD_MANIFOLD, "M", -1);
-    for (R_xlen_t i = 0; i < XLENGTH(parts) && count <= MOST; i++)
-        count += read_parts(c, VECTOR_ELT(parts, i), weight * REAL(weights)[i], depth + 1, part ? part + count : NULL);
+    depth = length == 1 ? DEEPEST_PRODUCT + 2 : depth + 1; /* one part alone is no product */
+    for (R_xlen_t i = 0; i < length && count <= MOST; i++)
+        count += read_parts(c, VECTOR_ELT(parts, i), weight * REAL(weights)[i], depth, part ? part + count : NULL);
     if (count > MOST)
         ffi_abort(c, STATUS_BAD_MANIFOLD, "M", -1);
     return count;

@@ -17,7 +17,7 @@ enum layout {
     LAYOUT_PLANAR   /* k x 2 x n landmarks: all first coordinates of a record, then all second ones */
 };
 
-enum { DEEPEST_PRODUCT = 3 }; /* products of products of products */
+enum { DEEPEST_PRODUCT = 3 }; /* products of products of products, whose parts may be in other units: one level more */
 
 enum kind { KIND_POINT, KIND_TANGENT, KIND_COORDS, KIND_SCALAR };
 

@@ -80,7 +80,7 @@ static int same_set(const struct manifold *m, SEXP other);
 static size_t same_parts(const struct product *p, size_t i, SEXP other, int depth)
 {
     SEXP parts = ffi_list_get(other, "parts");
-    if (i >= p->count || depth > DEEPEST_PRODUCT)
+    if (i >= p->count || depth > DEEPEST_PRODUCT + 1)
         return SIZE_MAX;
     if (TYPEOF(parts) != VECSXP)
         return same_set(&p->part[i].m, other) ? i + 1 : SIZE_MAX;
@@ -89,12 +89,22 @@ static size_t same_parts(const struct product *p, size_t i, SEXP other, int dept
     return i;
 }
 
+/* a manifold, of a product of one part that part */
+static SEXP only_part(SEXP manifold)
+{
+    SEXP parts = ffi_list_get(manifold, "parts");
+    return TYPEOF(parts) == VECSXP && XLENGTH(parts) == 1 ? VECTOR_ELT(parts, 0) : manifold;
+}
+
 /* whether points stored for manifold `other` are points of m: the same set in the same storage, whatever the metric */
 static int same_set(const struct manifold *m, SEXP other)
 {
-    if (m->model == MODEL_PRODUCT)
-        return TYPEOF(ffi_list_get(other, "parts")) == VECSXP &&
-               same_parts(m->context, 0, other, 0) == ((const struct product *)m->context)->count;
+    const struct product *own = manifold_parts(m);
+    if (own && own->count == 1)
+        return same_set(&own->part[0].m, other);
+    other = only_part(other);
+    if (own)
+        return TYPEOF(ffi_list_get(other, "parts")) == VECSXP && same_parts(own, 0, other, 0) == own->count;
     SEXP name = ffi_list_get(other, "name"), param = ffi_list_get(other, "param");
     if (TYPEOF(name) != STRSXP || XLENGTH(name) != 1 || TYPEOF(param) != INTSXP)
         return 0;

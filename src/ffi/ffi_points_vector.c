@@ -50,7 +50,7 @@ static uint64_t stamp_of(SEXP manifold, int depth)
         h = mix(h, v >= 0 && v < 1e15 ? (uint64_t)v : 0);
     }
     SEXP factors = ffi_list_get(manifold, "parts"); /* of a product: its points are theirs */
-    for (R_xlen_t i = 0; TYPEOF(factors) == VECSXP && depth <= DEEPEST_PRODUCT && i < XLENGTH(factors); i++)
+    for (R_xlen_t i = 0; TYPEOF(factors) == VECSXP && depth <= DEEPEST_PRODUCT + 1 && i < XLENGTH(factors); i++)
         h = mix(h, stamp_of(VECTOR_ELT(factors, i), depth + 1));
     return h;
 }

@@ -1,7 +1,7 @@
 /* Products: points are those of the parts one after the other, the metric is the sum of positive weights times the parts' metrics. So
  * exp, log, transport and the Jacobi fields are those of the parts, distances are multiplied by the roots of the weights and their
- * squares add up, curvature is divided by the weights. Products of products come as their parts. What some part hasn't got is absent:
- * each product has a table of its own. Why facts are what they are: inst/proofs/products.md. */
+ * squares add up, curvature is divided by the weights. Products of products come as their parts; one part alone is that space in other
+ * units. What some part hasn't got is absent: each product has a table of its own. Why facts are what they are: inst/proofs/products.md. */
 #include "manifold.h"
 
 enum { MOST_BLOCK = 128, DOUBLES = 4096 };
@@ -48,14 +48,19 @@ static int place_parts(struct manifold *m, struct product *p)
         m->ambient += q->m.ambient;
         m->dim += q->m.dim;
     }
+    if (p->count == 1) { /* points keep their form */
+        m->rows = p->part[0].m.rows;
+        m->cols = p->part[0].m.cols;
+    }
     return STATUS_OK;
 }
 
 /* curvature: planes across two parts are flat */
 static void bound_parts(struct manifold *m, struct product *p)
 {
-    double bend = 0, growth = 0, far = 0;
-    m->k_min = m->k_max = 0;
+    double bend = 0, growth = 0, far = 0, across = p->count > 1 ? 0 : INFINITY;
+    m->k_min = across;
+    m->k_max = -across;
     m->inj = INFINITY;
     for (size_t i = 0; i < p->count; i++) {
         const struct part *q = p->part + i;
@@ -69,11 +74,14 @@ static void bound_parts(struct manifold *m, struct product *p)
     product_area(p);
     m->rho_max = sqrt(far);
     m->volume_growth = sqrt(growth);
-    m->mean_curvature = isnan(bend) ? 0 : bend / ((double)m->dim * ((double)m->dim - 1));
+    m->mean_curvature = isnan(bend) || m->dim < 2 ? 0 : bend / ((double)m->dim * ((double)m->dim - 1));
 }
 
+/* the K-norm gradient sampler's bounds are those of spaces by name */
 static unsigned flags_of(const struct product *p)
 {
+    if (p->count == 1)
+        return p->part[0].m.flags & ~(unsigned)(MANIFOLD_KNG | MANIFOLD_REFERENCE);
     unsigned all = MANIFOLD_HOMOGENEOUS | MANIFOLD_SYMMETRIC | MANIFOLD_EMBEDDED | MANIFOLD_ONE_MEAN | MANIFOLD_UNIFORM, any = 0;
     for (size_t i = 0; i < p->count; i++) {
         all &= p->part[i].m.flags;
@@ -82,45 +90,20 @@ static unsigned flags_of(const struct product *p)
     return all | any;
 }
 
-static int has_origin(manifold_t q)
-{
-    return q->ops->origin != NULL;
-}
-
-static int has_start(manifold_t q)
-{
-    return (q->ops->start_add || (q->flags & MANIFOLD_EMBEDDED)) && !(q->flags & MANIFOLD_REFERENCE);
-}
-
-static int has_density(manifold_t q)
-{
-    return q->ops->log_density != NULL;
-}
-
-static int has_jacobi(manifold_t q)
-{
-    return q->ops->jacobi != NULL;
-}
-
-static int has_radial(manifold_t q)
-{
-    return q->ops->radial && q->flags & MANIFOLD_HOMOGENEOUS;
-}
-
-static int has_strided(manifold_t q)
-{
-    return q->ops->strided != NULL;
-}
-
-static int lacks_bounds(manifold_t q)
-{
-    return !q->ops->ball_bounds;
-}
-
-static int lacks_edge(manifold_t q)
-{
-    return !q->ops->at_edge;
-}
+/* what a part has */
+#define PART_HAS(name, expression) \
+    static int name(manifold_t q)  \
+    {                              \
+        return expression;         \
+    }
+PART_HAS(has_origin, q->ops->origin != NULL)
+PART_HAS(has_start, (q->ops->start_add || (q->flags & MANIFOLD_EMBEDDED)) && !(q->flags & MANIFOLD_REFERENCE))
+PART_HAS(has_density, q->ops->log_density != NULL)
+PART_HAS(has_jacobi, q->ops->jacobi != NULL)
+PART_HAS(has_radial, q->ops->radial && q->flags & MANIFOLD_HOMOGENEOUS)
+PART_HAS(has_strided, q->ops->strided != NULL)
+PART_HAS(lacks_bounds, !q->ops->ball_bounds)
+PART_HAS(lacks_edge, !q->ops->at_edge)
 
 static int all(const struct product *p, int (*has)(manifold_t))
 {
@@ -163,7 +146,7 @@ static void own_table(struct manifold *m, struct product *p)
 static int init(struct manifold *m)
 {
     struct product *p = m->context;
-    if (!p || p->count < 2 || place_parts(m, p) != STATUS_OK)
+    if (!p || p->count < 1 || place_parts(m, p) != STATUS_OK)
         return STATUS_BAD_MANIFOLD;
     bound_parts(m, p);
     m->model = MODEL_PRODUCT;

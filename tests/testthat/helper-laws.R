@@ -71,7 +71,9 @@ all_manifolds <- function() {
     list(M = product(product(power(sphere(2), 2), kendall(3), weights = c(1, 3)), hyperbolic(2, "ball"), grassmann(4, 2),
                      weights = c(2, 1 / 3, 5)), reach = 1.2),
     list(M = product(stiefel(4, 2, "canonical"), spd(2, "bures"), hyperbolic(2), weights = c(1, 2, 1)), reach = 0.3),
-    list(M = product(custom_sphere(1), euclidean(1), weights = c(4, 1)), reach = 2)
+    list(M = product(custom_sphere(1), euclidean(1), weights = c(4, 1)), reach = 2),
+    list(M = product(kendall(4), weights = 4), reach = 2), list(M = product(spd(2, "bures"), weights = 1 / 4), reach = 0.15),
+    list(M = hyperbolic(2, "ball", curvature = -2), reach = 2)
   )
   # under valgrind and the like: small sizes only, which take every path
   if (quick()) cases <- Filter(function(case) mf_facts(case$M)$dimension <= 6, cases)
@@ -187,7 +189,7 @@ isometry <- function(M) {
     },
     product = {
       moves <- lapply(M$parts, isometry)
-      if (!any(vapply(moves, is.null, NA))) rows(function(x) {
+      if (length(moves) == 1) moves[[1]] else if (!any(vapply(moves, is.null, NA))) rows(function(x) {
         mf_join(M, lapply(seq_along(moves), function(i) moves[[i]](mf_part(M, x, i))))
       })
     }

@@ -114,10 +114,64 @@ test_that("points are joined and taken apart in the parts' own forms", {
   expect_equal(apply(far, 2, sd), c(2, 0.2), tolerance = 0.06) # of orthonormal coordinates
 })
 
+test_that("one part alone is that space in other units", {
+  expect_identical(product(sphere(2)), sphere(2))
+  expect_identical(power(spd(2), 1), spd(2))
+  f <- mf_facts(product(sphere(2), weights = 9))
+  expect_equal(unlist(f[c("k_min", "k_max", "mean_curvature", "injectivity_radius", "diameter")], use.names = FALSE), c(1 / 9, 1 / 9, 1 / 9, 3 * pi, 3 * pi))
+  expect_true(f$two_point_homogeneous && f$orthonormal)
+  f <- mf_facts(hyperbolic(3, curvature = -4))
+  expect_equal(unlist(f[c("k_min", "k_max", "volume_growth")], use.names = FALSE), c(-4, -4, 4))
+  expect_match(format(hyperbolic(3, "ball", -4))[1], "hyperbolic space H^3, Poincare ball, curvature -4", fixed = TRUE)
+  expect_identical(hyperbolic(2, curvature = -1), hyperbolic(2))
+  expect_identical(product(product(sphere(1), weights = 4), weights = 1 / 4), sphere(1))
+  expect_identical(product(torus(2), weights = 4)$weights, c(4, 4))
+  expect_equal(mf_facts(product(hyperbolic(2, curvature = -4), sphere(2)))$k_min, -4)
+  expect_identical(mf_facts(product(product(product(product(sphere(2), weights = 4), euclidean(1)), euclidean(1)), euclidean(1)))$dimension, 5)
+  set.seed(5)
+  cases <- list(list(sphere(2), c(0, 0, 1)), list(hyperbolic(2), c(1, 0, 0)), list(spd(2), diag(2)), list(spd(2, "bures"), diag(2)),
+                list(kendall(4), exp(2i * pi * (1:4) / 4)), list(stiefel(4, 2), diag(4)[, 1:2]), list(sphere(1), c(1, 0)))
+  for (case in cases) {
+    U <- case[[1]]
+    M <- product(U, weights = 4)
+    label <- label_of(U)
+    x <- mf_exp(U, case[[2]], mf_random_tangent(U, case[[2]], 40, sd = 0.05))
+    expect_identical(dim(mf_random(M, 3)), dim(mf_random(U, 3)), label = label)
+    expect_equal(mf_dist(M, case[[2]], x), 2 * mf_dist(U, case[[2]], x), tolerance = 1e-13, label = label)
+    for (f in list(frechet_mean, frechet_median)) {
+      own <- f(x, U)
+      other <- f(x, M)
+      expect_identical(other$mean, own$mean, label = label)
+      expect_equal(other$variance / own$variance, if (identical(f, frechet_mean)) 4 else 2, tolerance = 1e-12, label = label)
+      expect_identical(other$unique, own$unique, label = label)
+    }
+    # the same public numbers in other units; a draw of the same law
+    plans <- Map(function(M, r) dp_mean_plan(M, 100, 1, center = case[[2]], radius = r)$table, list(M, U), c(0.2, 0.1))
+    for (m in intersect(c("laplace", "staircase", "wrapped", "wrapped_staircase", "tangent", "laplace_truncated"), plans[[2]]$mechanism)) {
+      at <- lapply(plans, function(p) p[p$mechanism == m, ])
+      expect_equal(at[[1]]$scale, 2 * at[[2]]$scale, tolerance = 0.02, label = paste(label, m))
+      expect_equal(at[[1]]$expected_error, 2 * at[[2]]$expected_error, tolerance = 0.05, label = paste(label, m))
+    }
+    r <- dp_mean(mf_points(x, U), M, 1e4, case[[2]], 0.4)
+    expect_identical(guarantee(r)$label, "pure", label = label)
+    expect_lt(mf_dist(M, r$value, frechet_mean(x, U)$mean), 0.02)
+  }
+  y <- mf_random(sphere(2), 60)
+  p <- vapply(list(sphere(2), product(sphere(2), weights = 9)), function(M) {
+    with_simulation(2, dp_test(y, M, 5, group = rep(1:2, 30))$p.value)
+  }, 0)
+  expect_identical(p[1], p[2])
+  p <- Map(function(M, r) {
+    with_simulation(2, dp_test(y, M, 5, group = rep(1:2, 30), center = c(0, 0, 1), radius = r)$p.value)
+  }, list(sphere(2), product(sphere(2), weights = 9)), c(0.5, 1.5))
+  expect_equal(p[[1]], p[[2]], tolerance = 1e-12)
+})
+
 test_that("what is no product is refused", {
-  for (bad in list(quote(product(sphere(2))), quote(product()), quote(product(sphere(2), euclidean(2), weights = c(1, 2, 3))),
+  for (bad in list(quote(product()), quote(hyperbolic(2, curvature = 1)), quote(hyperbolic(2, curvature = 0)),
+                   quote(product(product(sphere(2), weights = 1e9), weights = 1e9)), quote(product(sphere(2), euclidean(2), weights = c(1, 2, 3))),
                    quote(product(sphere(2), euclidean(2), weights = 0)), quote(product(sphere(2), euclidean(2), weights = NaN)),
-                   quote(product(sphere(2), euclidean(2), weights = "1")), quote(power(sphere(2), 0)), quote(power(sphere(2), 1, weight = 2)),
+                   quote(product(sphere(2), euclidean(2), weights = "1")), quote(power(sphere(2), 0)),
                    quote(power(power(power(torus(2), 2), 2), 2)), quote(power(power(sphere(2), 2, weight = 1e9), 2, weight = 1e9)),
                    quote(mf_join(mixed(), list(c(0, 0, 1)))), quote(mf_part(mixed(), c(0, 0, 1, 1, 1), "none")),
                    quote(mf_part(sphere(2), c(0, 0, 1), 1)), quote(mf_join(mixed(), list(direction = c(0, 0, 1), other = c(1, 2)))))) {

@@ -11,7 +11,7 @@ home <- function(M) .Call(riemdp:::riemdp_origin, M)
 # distances of the parts, in their own metrics, and of the whole: a column each
 apart <- function(M, x) {
   own <- vapply(parts_of(M), function(leaf) {
-    mf_dist(leaf$M, riemdp:::leaf_point(leaf, home(M)), as.array(riemdp:::new_points(x[, leaf$at, drop = FALSE], leaf$M)))
+    mf_dist(leaf$M, riemdp:::leaf_point(M, leaf, home(M)), as.array(riemdp:::new_points(x[, leaf$at, drop = FALSE], leaf$M)))
   }, numeric(nrow(x)))
   cbind(own, mf_dist(M, home(M), x))
 }
