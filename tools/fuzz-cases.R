@@ -71,7 +71,7 @@ keep <- function(k, name, value) {
 # Kinds of arguments. RECORDS are those whose numbers no message may tell.
 RECORDS <- c("points", "point_texts", "point_rows", "tangents", "x_or_tally", "in_chunks", "chunked_any", "exact_parts", "plane_rows", "lm_data", "glm_data",
              "lm_data_any", "curve_data_any", "lm_x_any", "fit_x", "p", "q", "x", "v", "u", "a", "t", "pv", "weights", "landmarks", "curve_data", "times",
-             "velocity", "product_points", "product_rows")
+             "velocity", "product_points", "product_rows", "places")
 kinds <- list(
   M = function(k) k$M, p = function(k) k$p, q = function(k) k$q, x = function(k) k$x, v = function(k) k$v,
   u = function(k) k$u, a = function(k) k$a, t = function(k) k$t, one = function(k) k$one,
@@ -107,6 +107,13 @@ kinds <- list(
   inner = function(k) function(p, u, v) rowSums(u * v), project = function(k) function(x) x,
   project_tangent = function(k) function(p, v) v, transport_function = function(k) function(p, q, v) v,
   check = function(k) function(x) rep(TRUE, nrow(x)), random = function(k) function(n) matrix(0, n, 2),
+  places = function(k) data.frame(a = runif(3, -0.2, 0.2), b = runif(3, -3, 3)), angle_unit = function(k) pick("degrees", "radians"),
+  place_order = function(k) pick("latlong", "longlat"), three = function(k) 3,
+  tps_file = function(k) keep(k, "tps_file", {
+    path <- tempfile(fileext = ".tps")
+    writeLines(c("LM=3", "0 0", "1 0", "0 1", "ID=a", "LM=3", "0 0", "2 x"), path)
+    path
+  }),
   two = function(k) 2, minus = function(k) -1, product = function(k) product(a = sphere(2), b = spd(2)),
   product_points = function(k) list(a = rbind(c(0, 0, 1), c(1, 0, 0)), b = diag(2)),
   product_rows = function(k) rbind(c(0, 0, 1, 1, 0, 0, 1), c(1, 0, 0, 2, 0, 0, 1)),
@@ -531,13 +538,14 @@ arguments <- c(
                               "max_iter=iterations"),
   geodesic_gradient = "M p=one v=velocity x=times y=x loss=loss_name cutoff=positive weights", augment = "x=curve_fit",
   gdp_parameter = "M sigma distance", gradient_sensitivity = "M n=count radius center=one calibration",
-  glance = "x=model_object", grassmann = "n=whole p=seed", guarantee = "r=release", hyperbolic = "d=whole model",
+  glance = "x=model_object", grassmann = "n=whole p=seed", guarantee = "r=release", hyperbolic = "d=whole model curvature=minus",
   kendall = "k=whole", laplace_noise = "M center=one sigma n=count mechanism=law_name",
   manifold_custom = paste("dim=two ambient=two exp log inner project project_tangent transport=transport_function check",
                           "random k_min=minus k_max=number injectivity_radius=positive symmetric=flag label"),
   mean_lower_bound = "M n=count epsilon radius delta=zero center=one",
   mean_sensitivity = "M n=count radius center=one calibration", mf_check = "M x", mf_coords = "M p v",
   mf_dist = "M p q", mf_dist_matrix = "M x", mf_exp = "M p v", mf_facts = "M", mf_from_coords = "M p a",
+  as_mf_points = "x=places M=sphere units=angle_unit layout=place_order", read_tps = "file=tps_file k=three",
   mf_inner = "M p u v", mf_join = "M=product x=product_points",
   mf_part = "M=product x=product_rows which=seed", power = "M=sphere k=two weight=positive",
   product = "a=sphere b=plane weights=positive", torus = "d=two", mf_is_point = "M x", mf_jacobi = "M p v x=t u", mf_log = "M p q", mf_log_density = "M p v",

@@ -27,7 +27,9 @@ static void abort_shape(struct call *c, const char *label, enum kind kind)
         snprintf(shape, sizeof shape, "a numeric vector of length %zu or a matrix with %zu columns", m->ambient,
                  m->ambient);
     snprintf(text, sizeof text, "`%s` must be %s%s.", label, shape,
-             kind == KIND_POINT || kind == KIND_TANGENT ? " (or mf_points of this manifold)" : "");
+             kind == KIND_POINT     ? " (or mf_points of this manifold; as_mf_points() makes them of other forms)"
+             : kind == KIND_TANGENT ? " (or mf_points of this manifold)"
+                                    : "");
     ffi_abort_text("shape", text);
 }
 

@@ -1,0 +1,441 @@
+# Records in the forms in which other programs hold them, as points: angles, places on a globe, tables of landmarks,
+# halves of symmetric matrices, lists. Each record by itself: what can't be converted is that record's missing value.
+
+#' Points from what one has in hand
+#'
+#' Makes [mf_points()] of records in forms that other programs and packages use: latitudes and longitudes, angles,
+#' landmarks in tables, files and arrays, halves of symmetric matrices, lists of matrices. Each record is converted by
+#' itself, by a public rule: nothing of one record depends on another one, so private functions keep their promise about
+#' rows when they are given the result.
+#'
+#' Which forms are known, besides the plain ones of [geometry] and lists of single points:
+#' * [sphere()] of two dimensions: places on a globe, in a data frame or matrix with two columns. Columns are known by
+#'   their names (`lat`, `latitude`, `lon`, `lng`, `long`, `longitude`), or by `layout = "latlong"` or `"longlat"`;
+#'   `units` must be said. Points of package sf (a geometry column, or a table with one) in geographical coordinates,
+#'   which are degrees. North is (0, 0, 1), longitude 0 on the equator (1, 0, 0).
+#' * `sphere(1)`: angles, whose `units` must be said; objects of package circular, whose units, zero and direction are
+#'   theirs. [torus()]: a matrix or data frame of angles, a column for each circle.
+#' * [kendall()]: arrays p x 2 x n of landmarks as packages geomorph, Morpho and shapes hold them; a table with a row a
+#'   record, `layout = "xyxy"` (x1, y1, x2, y2, ...) or `"xxyy"` (all x first); what [read_tps()] gives. Records that
+#'   have been superimposed together (`gpagen()`, `procSym()`) are refused: projecting them at their mean, and sliding
+#'   landmarks, make each depend on all. Raw landmarks will do, since shapes need no superimposition.
+#' * [spd()]: a table with k(k + 1)/2 columns, or an array whose last dimension has as many, as images of diffusion
+#'   tensors have: `layout = "lower"` is the lower triangle by columns (xx, xy, xz, yy, yz, zz), `"upper"` the upper
+#'   triangle by columns (xx, xy, yy, xz, yz, zz), `"diagonal"` the diagonal before the rest by columns (xx, yy, zz, xy,
+#'   xz, yz). Lists of matrices, as [cov()] makes them.
+#' * [product()]: a list with what each part takes; `units`, `layout` and `template` are lists by the parts' names or
+#'   numbers then.
+#'
+#' Angles in radians beyond a turn are most often degrees: such a record has no point, nor has a latitude beyond a right
+#' angle.
+#'
+#' @param x records in one of these forms.
+#' @param M a manifold.
+#' @param units `"degrees"` or `"radians"`, of angles. There is no default: degrees that are taken for radians are
+#'   points as well, and the wrong ones.
+#' @param layout the order of numbers in a row, see above.
+#' @param template for [kendall()]: public landmarks, k x 2 or a complex vector. A record's missing landmarks are put
+#'   where the thin-plate spline that takes the template's other landmarks to the record's takes them: a function of
+#'   that record and the template.
+#' @param invalid what happens to a record that is no point: `"error"`, an error that gives its number, or
+#'   `"missing"`, a missing point, which private functions with `invalid = "center"` count as the centre of the ball.
+#' @return An [mf_points()] vector, one point a record, with the records' names where they have any.
+#' @section Errors:
+#' `riemdp_error_argument` where `units` or `layout` are missing or have no use, `riemdp_error_shape` for a form that
+#' isn't known, `riemdp_error_off_manifold` for a record that is no point, `riemdp_error_unsupported` for records that
+#' depend on each other.
+#' @references Bookstein, F. L. (1989). Principal warps: thin-plate splines and the decomposition of deformations. *IEEE
+#'   Transactions on Pattern Analysis and Machine Intelligence* 11, 567-585. \doi{10.1109/34.24792}
+#' @seealso [rows_to_points()] for tables in the order in which points are stored, [read_tps()], [mf_join()]
+#' @examples
+#' towns <- data.frame(lat = c(60.2, 48.9, 41.9), lon = c(24.9, 2.4, 12.5))
+#' as_mf_points(towns, sphere(2), units = "degrees")
+#' as_mf_points(c(10, 350, 20), sphere(1), units = "degrees")
+#' # tensors as images hold them: xx, xy, xz, yy, yz, zz
+#' as_mf_points(rbind(c(2, 0.1, 0, 1, 0, 1), c(1, 0, 0.2, 3, 0, 1)), spd(3), layout = "lower")
+#' # a landmark that could not be seen
+#' x <- cbind(c(0, 1, 1, 0, 0.5), c(0, 0, 1, NA, 2))
+#' square <- cbind(c(0, 1, 1, 0, 0.5), c(0, 0, 1, 1, 1.5))
+#' as_mf_points(list(x), kendall(5), template = square)
+#' @export
+as_mf_points <- function(x, M, units = NULL, layout = NULL, template = NULL, invalid = c("error", "missing")) {
+  mf_facts(M)
+  invalid <- check_choice(invalid, "invalid", c("error", "missing"))
+  read <- read_points(M, x, list(units = units, layout = layout, template = template))
+  points <- new_points(read$rows, M, names = read$names)
+  bad <- rowSums(!is.finite(read$rows)) > 0
+  bad[!bad] <- !mf_is_point(M, points[!bad])
+  if (invalid == "error" && any(bad)) {
+    abort_riemdp("off_manifold", sprintf(
+      "record %d is no point of %s%s. `invalid = \"missing\"` makes such records missing.", which(bad)[1],
+      label_manifold(M), read$hint %||% ""
+    ))
+  }
+  rows <- read$rows
+  rows[bad, ] <- NA
+  new_points(rows, M, names = read$names)
+}
+
+# list(rows, n x ambient numbers with NA where there is no number, names, hint): what records that are no points may be
+read_points <- function(M, x, how) UseMethod("read_points")
+
+#' @export
+read_points.default <- function(M, x, how) {
+  check_unused(how, c("units", "layout", "template"))
+  facts <- mf_facts(M)
+  plain_rows(x, if (facts$rows > 0) c(facts$rows, facts$cols) else facts$ambient)
+}
+
+#' @export
+read_points.riemdp_scaled <- function(M, x, how) read_points(M$parts[[1]], x, how)
+
+check_unused <- function(how, names) {
+  for (name in names[!vapply(how[names], is.null, NA)]) {
+    abort_riemdp("argument", sprintf("`%s` has no use for records of this form on this manifold.", name))
+  }
+}
+
+abort_form <- function(what) {
+  abort_riemdp("shape", sprintf("`x` must be %s: see ?as_mf_points.", what))
+}
+
+# Numbers of records in a plain form: a list of single points, an array with records last, a table with a row each.
+# `size`: of a point, one number or the sides of a matrix.
+plain_rows <- function(x, size) {
+  if (inherits(x, "riemdp_points")) x <- as.array(x)
+  length <- prod(size)
+  if (is.list(x) && !is.object(x)) {
+    return(list(rows = matrix(vapply(x, single_numbers, numeric(length), size), ncol = length, byrow = TRUE),
+                names = names(x)))
+  }
+  if (length(size) == 2) matrix_rows(x, size) else vector_rows(x, length)
+}
+
+matrix_rows <- function(x, size) {
+  d <- dim(x)
+  if (!is.numeric(x) || is.object(x) || !length(d) %in% 2:3 || any(d[1:2] != size)) {
+    abort_form(sprintf("%d x %d matrices, an array of them or a list", size[1], size[2]))
+  }
+  list(rows = matrix(as.double(x), ncol = prod(size), byrow = TRUE), names = dimnames(x)[3][[1]])
+}
+
+vector_rows <- function(x, length) {
+  if (is_table(x) && ncol(x) == length) return(table_rows(x))
+  if (is.numeric(x) && !is.object(x) && is.null(dim(x)) && (length == 1 || length(x) == length)) {
+    return(list(rows = matrix(as.double(x), ncol = length), names = if (length == 1) names(x)))
+  }
+  abort_form(sprintf("records of %d numbers, a row each", length))
+}
+
+# of one element of a list; none where it isn't a point's shape
+single_numbers <- function(p, size) {
+  fits <- !is.object(p) && length(p) == prod(size) && (length(size) == 1 || identical(dim(p), as.integer(size)))
+  if (fits) number_cells(as.vector(p)) else rep(NA_real_, prod(size))
+}
+
+is_table <- function(x) {
+  if (is.data.frame(x)) return(all(vapply(x, function(v) is.null(dim(v)) && length(v) == nrow(x), NA)))
+  is.matrix(x) && is.numeric(x) && !is.object(x)
+}
+
+# a row each; cells by themselves
+table_rows <- function(x) {
+  names <- if (!is.data.frame(x) || is.character(attr(x, "row.names"))) rownames(x)
+  rows <- if (is.data.frame(x)) vapply(x, number_cells, numeric(nrow(x))) else as.double(x)
+  list(rows = unname(matrix(rows, nrow(x), ncol(x))), names = names)
+}
+
+# ---- angles and places -----------------------------------------------------------------------------------------------
+
+ANGLE_UNITS <- c("degrees", "radians")
+TURN_HINT <- " (an angle beyond a turn, or a latitude beyond a right angle? Are `units` right?)"
+
+# cosine and sine of angles in a unit, exact at right angles of degrees; none where one is beyond `most` turns
+unit_circle <- function(a, units, most = 1) {
+  a[!(abs(a) <= most * if (units == "degrees") 360 else 2 * pi * (1 + 1e-9))] <- NA
+  if (units == "degrees") cbind(cospi(a / 180), sinpi(a / 180)) else cbind(cos(a), sin(a))
+}
+
+angle_units <- function(how) {
+  if (is.null(how$units)) {
+    abort_riemdp("argument", "`units` must be said: \"degrees\" or \"radians\".")
+  }
+  check_choice(how$units, "units", ANGLE_UNITS)
+}
+
+# radians from the first axis, counter-clockwise, as package circular says what its numbers mean
+circular_angles <- function(x) {
+  how <- attr(x, "circularp")
+  known <- is.list(how) && is_string(how$units) && how$units %in% c("radians", "degrees", "hours") &&
+    is.numeric(x) && is.numeric(how$zero) && length(how$zero) == 1 && isTRUE(how$rotation %in% c("counter", "clock"))
+  if (!known) abort_form("a circular object as package circular makes it")
+  if (!identical(how$type %||% "angles", "angles") || identical(how$modulo, "pi")) {
+    abort_riemdp("unsupported", paste("directions without a sense (modulo pi) are no points of a circle: double the",
+                                      "angles first."))
+  }
+  a <- as.double(unclass(x)) * switch(how$units, radians = 1, degrees = pi / 180, hours = pi / 12)
+  how$zero + if (how$rotation == "clock") -a else a
+}
+
+#' @export
+read_points.riemdp_sphere <- function(M, x, how) {
+  check_unused(how, "template")
+  d <- mf_facts(M)$dimension
+  if (d == 1) return(read_angles(x, how, 1))
+  if (d == 2 && inherits(x, c("sf", "sfc"))) return(read_sf(x, how))
+  if (d == 2 && is_table(x) && ncol(x) == 2) return(read_places(x, how))
+  read_points.default(M, x, how)
+}
+
+# unit vectors of so many circles, two numbers each
+read_angles <- function(x, how, circles) {
+  check_unused(how, c("layout", "template"))
+  columns <- if (is.data.frame(x)) as.list(x) else list(x)
+  if (any(vapply(columns, inherits, NA, "circular"))) {
+    check_unused(how, "units")
+    if (length(columns) != circles) abort_form(sprintf("angles of %d circles", circles))
+    rows <- lapply(columns, function(a) unit_circle(circular_angles(a), "radians", Inf))
+    return(list(rows = unname(do.call(cbind, rows))))
+  }
+  read <- if (is_table(x) && ncol(x) == circles) table_rows(x) else
+    if (circles == 1 && is.null(dim(x)) && is.numeric(x) && !is.object(x)) {
+      list(rows = matrix(as.double(x)), names = names(x))
+    }
+  if (is.null(read)) return(plain_rows(x, 2 * circles)) # unit vectors
+  rows <- lapply(seq_len(circles), function(j) unit_circle(read$rows[, j], angle_units(how)))
+  list(rows = do.call(cbind, rows), names = read$names, hint = TURN_HINT)
+}
+
+read_places <- function(x, how) {
+  place <- match(tolower(colnames(x)), c("lat", "latitude", "lon", "lng", "long", "longitude"))
+  named <- length(place) == 2 && !anyNA(place) && sum(place <= 2) == 1
+  layout <- if (!is.null(how$layout)) check_choice(how$layout, "layout", c("latlong", "longlat")) else
+    if (named) c("latlong", "longlat")[1 + (place[1] > 2)]
+  if (is.null(layout)) {
+    abort_riemdp("argument", paste("which column is the latitude? Name them lat and lon, or give layout =",
+                                   "\"latlong\" or \"longlat\"."))
+  }
+  read <- table_rows(x)
+  list(rows = globe_rows(read$rows, layout == "latlong", angle_units(how)), names = read$names, hint = TURN_HINT)
+}
+
+globe_rows <- function(x, latitude_first, units) {
+  if (!latitude_first) x <- x[, 2:1, drop = FALSE]
+  latitude <- unit_circle(x[, 1], units, 1 / 4)
+  longitude <- unit_circle(x[, 2], units)
+  cbind(latitude[, 1] * longitude, latitude[, 2])
+}
+
+# package sf holds points as numbers of longitude and latitude with the reference system beside
+read_sf <- function(x, how) {
+  check_unused(how, c("units", "layout"))
+  if (inherits(x, "sf")) x <- if (is_string(attr(x, "sf_column"))) unclass(x)[[attr(x, "sf_column")]]
+  system <- attr(x, "crs")
+  text <- if (is.list(system)) as.character(system$wkt %||% NA) else NA
+  if (!inherits(x, "sfc_POINT") || !isTRUE(startsWith(text, "GEOG"))) {
+    abort_form("points in geographical coordinates, e.g. after sf::st_transform(x, 4326)")
+  }
+  place <- vapply(unclass(x), function(p) if (length(p) >= 2) as.double(p[1:2]) else c(NA_real_, NA), numeric(2))
+  list(rows = globe_rows(matrix(place, ncol = 2, byrow = TRUE), FALSE, "degrees"), hint = TURN_HINT)
+}
+
+# ---- landmarks -------------------------------------------------------------------------------------------------------
+
+#' @export
+read_points.riemdp_kendall <- function(M, x, how) {
+  check_unused(how, "units")
+  k <- as.integer(mf_facts(M)$rows)
+  if (inherits(x, c("gpagen", "symproc", "nosymproc"))) {
+    abort_riemdp("unsupported", paste("landmarks that have been superimposed together depend on each other (projection",
+                                      "at their mean, sliding). Give the raw ones: shapes need no superimposition."))
+  }
+  read <- landmark_rows(x, k, how$layout)
+  z <- matrix(complex(real = read$rows[, seq_len(k)], imaginary = read$rows[, k + seq_len(k)]), ncol = k)
+  if (!is.null(how$template)) z <- complete_landmarks(z, how$template)
+  z <- z - rowMeans(z)
+  size <- sqrt(rowSums(Mod(z)^2))
+  z <- z / ifelse(size > 0, size, NA)
+  out <- matrix(0, nrow(z), 2 * k)
+  out[, c(TRUE, FALSE)] <- Re(z)
+  out[, c(FALSE, TRUE)] <- Im(z)
+  list(rows = out, names = read$names, hint = " (landmarks that are missing, or all in one place)")
+}
+
+# n x 2k: all x, then all y
+landmark_rows <- function(x, k, layout) {
+  if (inherits(x, "riemdp_points")) x <- as.array(x)
+  if (is.complex(x)) {
+    check_unused(list(layout = layout), "layout")
+    if (NROW(x) != k) abort_form(sprintf("configurations of %d landmarks", k))
+    x <- matrix(x, k, dimnames = list(NULL, if (is.matrix(x)) colnames(x)))
+    return(list(rows = cbind(t(Re(x)), t(Im(x))), names = colnames(x)))
+  }
+  if (!is_table(x) || ncol(x) != 2 * k) {
+    check_unused(list(layout = layout), "layout")
+    return(plain_rows(x, c(k, 2)))
+  }
+  if (is.null(layout)) {
+    abort_riemdp("argument", "`layout` must say how a row is ordered: \"xyxy\" or \"xxyy\".")
+  }
+  read <- table_rows(x)
+  if (check_choice(layout, "layout", c("xyxy", "xxyy")) == "xyxy") {
+    read$rows <- cbind(read$rows[, c(TRUE, FALSE), drop = FALSE], read$rows[, c(FALSE, TRUE), drop = FALSE])
+  }
+  read
+}
+
+# Of each row the landmarks that are missing, by the thin-plate spline from the template's others to its own. What has
+# too few, or all on a line, stays as it is.
+complete_landmarks <- function(z, template) {
+  k <- ncol(z)
+  t <- public_value(template, "template")
+  if (!is.complex(t) && identical(dim(t), c(k, 2L))) t <- complex(real = t[, 1], imaginary = t[, 2])
+  if (!is.complex(t) || length(t) != k || !all(is.finite(t))) {
+    abort_riemdp("shape", sprintf("`template` must have %d landmarks, all of them there.", k))
+  }
+  t <- as.vector(t)
+  seen <- is.finite(z)
+  for (i in which(rowSums(seen) < k & rowSums(seen) >= 3)) {
+    at <- seen[i, ]
+    there <- tryCatch(spline_image(t[at], z[i, at], t[!at]), error = function(e) NULL)
+    if (!is.null(there)) z[i, !at] <- there
+  }
+  z
+}
+
+# where the thin-plate spline that takes `from` to `to` takes `x`
+spline_image <- function(from, to, x) {
+  middle <- mean(from)
+  size <- max(Mod(from - middle))
+  from <- (from - middle) / size
+  x <- (x - middle) / size
+  terms <- function(p) cbind(1, Re(p), Im(p))
+  bend <- function(p) {
+    d2 <- Mod(outer(p, from, `-`))^2
+    ifelse(d2 > 0, d2 * log(d2), 0)
+  }
+  system <- rbind(cbind(bend(from), terms(from)), cbind(t(terms(from)), matrix(0, 3, 3)))
+  solved <- solve(system, rbind(cbind(Re(to), Im(to)), matrix(0, 3, 2)), tol = 1e-12)
+  image <- cbind(bend(x), terms(x)) %*% solved
+  complex(real = image[, 1], imaginary = image[, 2])
+}
+
+#' Landmarks from TPS files
+#'
+#' Reads the text files in which programs for digitising landmarks write them (tpsDig and others): a block for each
+#' configuration, `LM=` and a number, as many lines with two coordinates, and lines such as `ID=`, `IMAGE=` and
+#' `SCALE=`.
+#'
+#' Each block by itself gives a record: what can't be read there is that record's missing value, a block of another
+#' number of landmarks is missing altogether. `SCALE=` multiplies a block's coordinates, which changes sizes and no
+#' shape. Curves (`CURVES=`, `POINTS=`) are left out.
+#'
+#' @param file name of a file.
+#' @param k number of landmarks that a configuration has, 3 or more: public, since it decides what a record is.
+#' @param negative what coordinates below 0 are: `"keep"`, numbers, or `"missing"`, as some programs mark landmarks that
+#'   could not be seen.
+#' @return A k x 2 x n array for [as_mf_points()] and [kendall()]; names of the third dimension are those of `ID=` (else
+#'   `IMAGE=`), where there are any. Errors: `riemdp_error_argument` where there is no such file.
+#' @seealso [as_mf_points()] with `template = ` for missing landmarks
+#' @examples
+#' file <- tempfile(fileext = ".tps")
+#' writeLines(c("LM=3", "0 0", "1 0", "0 1", "ID=a", "LM=3", "0 0", "2 0", "1 ?", "ID=b"), file)
+#' read_tps(file, 3)
+#' @export
+read_tps <- function(file, k, negative = c("keep", "missing")) {
+  negative <- check_choice(negative, "negative", c("keep", "missing"))
+  k <- check_count(k, "k", least = 3)
+  lines <- file_lines(file)
+  key <- toupper(trimws(sub("=.*", "", lines)))
+  keyed <- grepl("=", lines, fixed = TRUE)
+  value <- trimws(sub("^[^=]*=", "", lines))
+  start <- which(keyed & key %in% c("LM", "LM3"))
+  end <- c(start[-1] - 1, length(lines))[seq_along(start)]
+  out <- array(NA_real_, c(k, 2, length(start)))
+  names <- character(length(start))
+  for (i in seq_along(start)) {
+    at <- seq_len(end[i] - start[i]) + start[i]
+    said <- function(what) value[at[keyed[at] & key[at] == what]][1]
+    if (key[start[i]] == "LM" && identical(text_numbers(value[start[i]]), as.double(k))) {
+      out[, , i] <- block_landmarks(lines[at], keyed[at], k, negative)
+      scale <- text_numbers(said("SCALE"))
+      if (isTRUE(is.finite(scale) && scale > 0)) out[, , i] <- out[, , i] * scale
+    }
+    name <- c(said("ID"), said("IMAGE"), "")
+    names[i] <- name[!is.na(name)][1]
+  }
+  if (any(nzchar(names))) dimnames(out) <- list(NULL, NULL, names)
+  out
+}
+
+file_lines <- function(file) {
+  if (!is.character(file) || length(file) != 1 || is.na(file) || !file.exists(file) || dir.exists(file)) {
+    abort_riemdp("argument", "`file` must be the name of a file.")
+  }
+  lines <- readLines(file, warn = FALSE, skipNul = TRUE)
+  iconv(lines, "UTF-8", "UTF-8", sub = "?")
+}
+
+# of the k lines after LM=, two numbers each
+block_landmarks <- function(lines, keyed, k, negative) {
+  lines <- utils::head(lines, k)
+  fields <- strsplit(trimws(lines), "[[:space:]]+")
+  one <- function(i) if (keyed[i] || length(fields[[i]]) != 2) c(NA_real_, NA) else text_numbers(fields[[i]])
+  found <- vapply(seq_along(lines), one, numeric(2))
+  out <- matrix(NA_real_, k, 2)
+  out[seq_along(lines), ] <- t(found)
+  out[rowSums(is.na(out) | (negative == "missing" & out < 0)) > 0, ] <- NA
+  out
+}
+
+# ---- matrices and products -------------------------------------------------------------------------------------------
+
+#' @export
+read_points.riemdp_spd <- function(M, x, how) {
+  check_unused(how, c("units", "template"))
+  read_symmetric(x, as.integer(mf_facts(M)$rows), how$layout)
+}
+
+# symmetric matrices from their halves, or whole ones; an image's voxels in the order in which R stores them
+read_symmetric <- function(x, k, layout) {
+  half <- k * (k + 1) / 2
+  d <- dim(x)
+  image <- length(d) >= 4 && is.numeric(x) && d[length(d)] == half
+  if (!image && !(is_table(x) && d[2] == half && !identical(d, c(k, k)))) {
+    check_unused(list(layout = layout), "layout")
+    return(plain_rows(x, c(k, k)))
+  }
+  if (is.null(layout)) {
+    abort_riemdp("argument", "`layout` must say how halves are ordered: \"lower\", \"upper\" or \"diagonal\".")
+  }
+  layout <- check_choice(layout, "layout", c("lower", "upper", "diagonal"))
+  read <- if (image) list(rows = matrix(as.double(x), ncol = half)) else table_rows(x)
+  place <- matrix(0L, k, k)
+  order <- switch(layout, lower = which(lower.tri(place, TRUE)), upper = which(upper.tri(place, TRUE)),
+                  diagonal = c(which(diag(k) == 1), which(lower.tri(place))))
+  place[order] <- seq_len(half)
+  place <- pmax(place, t(place))
+  read$rows <- read$rows[, place, drop = FALSE]
+  read
+}
+
+#' @export
+read_points.riemdp_product <- function(M, x, how) {
+  circles <- all(vapply(M$parts, function(p) inherits(p, "riemdp_sphere") && mf_facts(p)$dimension == 1, NA))
+  if (circles && !(is.list(x) && !is.data.frame(x))) return(read_angles(x, how, length(M$parts)))
+  if (!is.list(x) || is.data.frame(x) || length(x) != length(M$parts)) return(read_points.default(M, x, how))
+  if (all(names(M$parts) %in% names(x)) && !is.null(names(M$parts))) x <- x[names(M$parts)]
+  of <- function(given, i) {
+    if (!is.list(given)) return(given)
+    at <- if (is.null(names(given))) i else match(names(M$parts)[i], names(given), 0)
+    if (length(at) == 1 && at %in% seq_along(given)) given[[at]]
+  }
+  read <- lapply(seq_along(x), function(i) {
+    part <- M$parts[[i]]
+    own <- lapply(how, of, i)
+    read_points(part, x[[i]], own)
+  })
+  counts <- vapply(read, function(r) nrow(r$rows), 0L)
+  if (length(unique(counts)) > 1) abort_riemdp("shape", "the parts have different numbers of records.")
+  list(rows = do.call(cbind, lapply(read, `[[`, "rows")), names = read[[1]]$names)
+}
