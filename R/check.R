@@ -49,6 +49,13 @@ check_choice <- function(x, name, choices) {
   x
 }
 
+# the same for the name of a metric, with or without hyphens; returned without
+check_metric <- function(x, choices) {
+  bare <- function(x) gsub("-", "", x, fixed = TRUE)
+  if (is_string(x) && bare(x) %in% bare(choices)) return(bare(x))
+  bare(check_choice(x, "metric", choices))
+}
+
 check_level <- function(level) {
   level <- check_number(level, "level", least = 0, most = 1)
   if (level <= 0 || level >= 1) abort_riemdp("argument", "`level` must lie between 0 and 1.")

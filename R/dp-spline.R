@@ -201,10 +201,11 @@ spline_radius <- function(M, radius) {
   radius
 }
 
-# How far from a centre there are points in doubles, by the least curvature; matrices' eigenvalues grow as fast where
-# logarithms make their metric flat
+# How far from a centre there are points in doubles, by the least curvature; eigenvalues and parts grow as fast where
+# logarithms make the metric flat
 farthest_held <- function(M) {
-  bend <- max(sqrt(max(0, -mf_facts(M)$k_min)), if (identical(M$metric, "logeuclidean")) sqrt(0.5) else 0)
+  logs <- if (!is_flat(M) || inherits(M, "riemdp_euclidean")) 0 else if (M$name == "spd_logeuclidean") sqrt(0.5) else 1
+  bend <- max(sqrt(max(0, -mf_facts(M)$k_min)), logs)
   if (bend > 0) 15 / bend else Inf
 }
 

@@ -28,8 +28,8 @@ new_manifold <- function(name, param, class, ..., extra = list()) {
 #' * `model`: the space whose formulas hold within the ball of half the injectivity radius, a word: `"flat"`,
 #'   `"sphere"`, `"hyperbolic"`, `"planar"` (complex projective space), `"spd"`, `"grassmann"`, `"bures"`, `"stiefel"`,
 #'   `"stiefel_euclidean"`, `"product"` (each part has its own), `"none"`.
-#' @seealso [sphere()], [spd()], [hyperbolic()], [kendall()], [stiefel()], [grassmann()], [euclidean()],
-#'   [product()], [manifold_custom()]
+#' @seealso [sphere()], [spd()], [hyperbolic()], [kendall()], [stiefel()], [grassmann()], [euclidean()], [simplex()],
+#'   [correlation()], [product()], [manifold_custom()]
 #' @examples
 #' mf_facts(sphere(2))$k_max
 #' str(mf_facts(spd(3)))
@@ -67,6 +67,12 @@ manifold_key <- function(M, ...) {
 # whether a manifold is a user's own, or a product with such a part: what it says of itself is taken on trust
 of_user <- function(M) {
   inherits(M, "riemdp_custom") || (is.list(M$parts) && any(vapply(M$parts, of_user, NA)))
+}
+
+# Whether a manifold is Euclidean space in other coordinates: flat, and all that is exact there is exact here
+is_flat <- function(M) {
+  facts <- mf_facts(M)
+  facts$model == "flat" && facts$has_kng
 }
 
 # The model of small balls, where it is that of the whole space; lines and hyperplanes have balls like those of spheres

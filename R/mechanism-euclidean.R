@@ -38,11 +38,11 @@ mechanism_euclidean <- list(
   auto = FALSE,
   chunks = TRUE, # a baseline
   options = c("target", "into_ball"),
-  by_center = function(M) inherits(M, "riemdp_spd"), # by its largest eigenvalue
+  by_center = function(M) inherits(M, c("riemdp_spd", "riemdp_correlation")), # by eigenvalues or factor
   unsupported = function(M, ask) {
     if (is.null(ambient_bounds(M, ask$center, ask$ball$radius))) {
-      return(sprintf(paste("mechanism = \"euclidean\" is for spheres, positive definite matrices, Stiefel manifolds",
-                           "and flat space, not for %s."),
+      return(sprintf(paste("mechanism = \"euclidean\" is for spheres, positive definite and correlation matrices,",
+                           "Stiefel manifolds and flat space, not for %s."),
                      label_manifold(M)))
     }
     if (ask$calibration == "paper") {

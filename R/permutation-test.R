@@ -90,12 +90,11 @@ draw_p <- function(statistics, law, sensitivity, proof) {
 KERNEL_UNIT <- 2^-28
 HYPERBOLIC_REACH <- 8
 
-# By the manifold's name: `flat`, the manifold at whose centre coordinates are taken, where vectors are those; else how
-# far two vectors can be apart, of records within r of the centre (Inf for all records).
+# By the manifold's name, flat ones apart: `flat`, the manifold at whose centre coordinates are taken, where vectors are
+# those; else how far two vectors can be apart, of records within r of the centre (Inf for all records).
 KERNEL_SPACES <- list(
-  euclidean = list(flat = identity), hyperboloid = list(flat = identity), ball = list(flat = identity),
+  hyperboloid = list(flat = identity), ball = list(flat = identity),
   spd_affine = list(flat = function(M) spd(M$param[1], "logeuclidean", floor = M$floor)),
-  spd_logeuclidean = list(flat = identity),
   sphere = list(diameter = function(p, r) 2 * sin(min(r, pi / 2))),
   spd_bures = list(diameter = function(p, r) Inf),
   stiefel_euclidean = list(diameter = function(p, r) min(2 * sqrt(p[2]), 2 * r)),
@@ -109,7 +108,7 @@ KERNEL_SPACES <- list(
 test_space <- function(M, radius, kernel = "gaussian") {
   leaves <- part_leaves(M)
   leaf <- leaves[[1]]
-  space <- if (length(leaves) == 1) KERNEL_SPACES[[leaf$M$name]]
+  space <- if (length(leaves) == 1) if (is_flat(leaf$M)) list(flat = identity) else KERNEL_SPACES[[leaf$M$name]]
   if (is.null(space)) {
     abort_riemdp("unsupported", "no kernel is proven for products, nor for a manifold of your own.")
   }

@@ -46,6 +46,8 @@ picture.riemdp_kendall <- function(M) "outline"
 picture.riemdp_spd <- function(M) "ellipse"
 #' @export
 picture.riemdp_scaled <- function(M) picture(M$parts[[1]])
+#' @export
+picture.riemdp_correlation <- function(M) "ellipse"
 
 # rotation whose third row is the viewing direction, north up
 globe_view <- function(center) {

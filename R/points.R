@@ -515,7 +515,7 @@ mf_random <- function(M, n, sd = 1) {
   own <- random_points(M, n, sd)
   if (!is.null(own)) return(own)
   normal <- stats::rnorm(n * facts$ambient)
-  if (facts$model == "flat" && facts$rows == 0 && facts$injectivity_radius == Inf) {
+  if (facts$model == "flat" && facts$rows == 0 && facts$ambient == facts$dimension && facts$injectivity_radius == Inf) {
     return(if (facts$ambient == 1) sd * normal else matrix(sd * normal, n))
   }
   if (facts$uniform_by_projection) return(mf_project(M, shape_points(normal, n, facts)))

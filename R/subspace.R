@@ -36,8 +36,8 @@
 #'
 #' Each complex direction has two real dimensions.
 #'
-#' @param M a manifold: [euclidean()], [sphere()], [hyperbolic()] (the hyperboloid), [kendall()] or [spd()] with the
-#'   log-Euclidean metric. On others no such subspaces are offered (error `riemdp_error_unsupported`).
+#' @param M a manifold: [sphere()], [hyperbolic()] (the hyperboloid), [kendall()], or a flat one: [euclidean()],
+#'   [simplex()], [correlation()], [spd()] with the log-Euclidean or log-Cholesky metric. On others no such subspaces are offered (error `riemdp_error_unsupported`).
 #' @param center the ball's public centre, one point, or a release that holds one. Of shapes, the template.
 #' @param basis public directions at the centre that span the subspace: the columns of a matrix (complex or k x 2 x q
 #'   landmarks for shapes, a k x k x q array for matrices), or tangent vectors as [mf_log()] gives them. They are
@@ -139,7 +139,7 @@ bending_energy <- function(z) {
 
 # the smaller space of the same kind, NULL where none is offered
 smaller_space <- function(M, dimension) {
-  if (inherits(M, "riemdp_euclidean") || identical(M$name, "spd_logeuclidean")) return(euclidean(dimension))
+  if (is_flat(M)) return(euclidean(dimension))
   if (inherits(M, "riemdp_sphere")) return(sphere(dimension))
   if (identical(M$name, "hyperboloid")) return(hyperbolic(dimension))
   if (inherits(M, "riemdp_kendall")) return(kendall(dimension / 2 + 2))
@@ -148,8 +148,8 @@ smaller_space <- function(M, dimension) {
 new_subspace <- function(M, center, basis, name) {
   if (is.null(smaller_space(M, 2))) {
     abort_riemdp("unsupported", sprintf(paste(
-      "no public subspaces are offered on %s: on Euclidean space, spheres, the hyperboloid, planar shapes and positive",
-      "definite matrices with the log-Euclidean metric they are."), label_manifold(M)))
+      "no public subspaces are offered on %s: on spheres, the hyperboloid, planar shapes and flat spaces, Euclidean or",
+      "with charts such as spd(k, \"log-euclidean\"), they are."), label_manifold(M)))
   }
   m0 <- public_point(M, center)
   source <- stated_source(NULL, list(center = center, basis = basis))

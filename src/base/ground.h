@@ -21,6 +21,8 @@
       "mf_project() lifts small eigenvalues to the floor given to spd().")                                             \
     X(NOT_TANGENT, "not_tangent", "must be tangent to the manifold at its base point",                                 \
       "mf_project_tangent() removes the normal part.")                                                                 \
+    X(NOT_COMPOSITION, "not_composition", "must have parts that are nowhere negative and not all zero",                \
+      "mf_project() raises zeros to the floor given to simplex(); where that is 0 all parts must be positive.")        \
     X(ZERO_SIZE, "zero_size", "must have landmarks that don't all coincide",                                           \
       "A configuration of size zero has no shape; a private call counts it by a public rule (see `invalid`).")         \
     X(CUT_LOCUS, "cut_locus", "must not lie at or beyond the cut locus of its base point, where log is not defined",   \
@@ -28,7 +30,8 @@
     X(DOMAIN_EXCEEDED, "domain", "must be a tangent vector for which exp stays inside the manifold",                   \
       "Shorten the tangent vector: this manifold is not complete.")                                                    \
     X(OUT_OF_REACH, "out_of_reach",                                                                                     \
-      "must stay where doubles tell points apart: in hyperbolic space within 32.5 of the apex or centre",               \
+      "must stay where doubles tell points apart: in hyperbolic space within 32.5 of the apex or centre, "              \
+      "matrices and compositions away from singular ones",                                                             \
       "Move the data nearer to the apex or centre: further out rounding alone moves points.")                          \
     X(NO_CONVERGENCE, "no_convergence", "could not be reached: the iteration did not converge",                        \
       "The points may be at or near the cut locus of each other.")                                                     \

@@ -100,6 +100,7 @@ struct manifold_ops {
     const char *family; /* the class of R's objects is "riemdp_" and this: what methods in R go by */
     int parameters; /* 2 for (n, p) and (dimension, ambient); 0 stands for 1 */
     enum published_step published;
+    const struct chart *chart; /* of a flat space whose operations are those of manifold_chart.c */
 
     /* identity: checks parameters (they may come from a tampered file), fills the data above */
     int (*init)(struct manifold *m);
@@ -283,6 +284,7 @@ void manifold_enter(const struct manifold_ops *ops);
 int manifold_init(struct manifold *m);
 extern const struct manifold_ops manifold_euclidean, manifold_sphere, manifold_spd_affine, manifold_spd_bures,
     manifold_spd_logeuclidean, manifold_hyperboloid, manifold_ball, manifold_stiefel_euclidean,
-    manifold_stiefel_canonical, manifold_grassmann, manifold_kendall, manifold_product;
+    manifold_stiefel_canonical, manifold_grassmann, manifold_kendall, manifold_product, manifold_simplex_aitchison,
+    manifold_spd_logcholesky, manifold_correlation_logcholesky, manifold_correlation_offlog;
 
 #endif

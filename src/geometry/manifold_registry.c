@@ -4,9 +4,10 @@
 #include <string.h>
 
 static const struct manifold_ops *const registry[] = {
-    &manifold_euclidean,         &manifold_sphere,      &manifold_spd_affine, &manifold_spd_bures,
-    &manifold_spd_logeuclidean,  &manifold_hyperboloid, &manifold_ball,       &manifold_stiefel_euclidean,
-    &manifold_stiefel_canonical, &manifold_grassmann,   &manifold_kendall,    &manifold_product,
+    &manifold_euclidean,         &manifold_sphere,          &manifold_spd_affine,              &manifold_spd_bures,
+    &manifold_spd_logeuclidean,  &manifold_hyperboloid,     &manifold_ball,                    &manifold_stiefel_euclidean,
+    &manifold_stiefel_canonical, &manifold_grassmann,       &manifold_kendall,                 &manifold_product,
+    &manifold_simplex_aitchison, &manifold_spd_logcholesky, &manifold_correlation_logcholesky, &manifold_correlation_offlog,
 };
 
 const char *const manifold_model_name[MODEL_COUNT] = {

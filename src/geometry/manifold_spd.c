@@ -1,4 +1,4 @@
-/* Shared by the three SPD metrics. */
+/* Shared by the SPD metrics. */
 #include "manifold_spd.h"
 
 int spd_init(struct manifold *m)
@@ -98,4 +98,25 @@ void spd_origin(manifold_t m, double *out)
 {
     for (size_t j = 0; j < m->ambient; j++)
         out[j] = j % (m->rows + 1) == 0;
+}
+
+int spd_spectrum(size_t k, const double *x, double *v, double *w, double *rest)
+{
+    for (size_t j = 0; j < k * k; j++)
+        v[j] = x[j];
+    int status = la_symeig(k, v, w, 1, rest);
+    if (status == STATUS_OK && !(w[0] > 0))
+        status = STATUS_NOT_POSITIVE;
+    return status;
+}
+
+void spd_dlog(size_t k, const double *v, const double *w, const double *u, double *s, int inverse, double *rest)
+{
+    la_to_basis(k, v, u, s, rest);
+    for (size_t j = 0; j < k; j++)
+        for (size_t i = 0; i < k; i++) {
+            double f = log_mean(w[i], w[j]);
+            s[i + j * k] = inverse ? s[i + j * k] * f : s[i + j * k] / f;
+        }
+    la_from_basis(k, v, s, s, rest);
 }

@@ -1,4 +1,4 @@
-/* What the three metrics on symmetric positive definite k x k matrices share: checks, projection, and orthonormal
+/* What the metrics on symmetric positive definite k x k matrices share: checks, projection, and orthonormal
  * coordinates of symmetric matrices (diagonal entries and sqrt(2) times the lower ones, by columns). */
 #ifndef RIEMDP_MANIFOLD_SPD_H
 #define RIEMDP_MANIFOLD_SPD_H
@@ -13,6 +13,16 @@ int spd_project(manifold_t m, double *out, struct points x, size_t begin, size_t
 int spd_project_tangent(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end,
                         double *work);
 void spd_origin(manifold_t m, double *out);
+/* eigenvectors and positive eigenvalues; rest: la_symeig_work(k) doubles */
+int spd_spectrum(size_t k, const double *x, double *v, double *w, double *rest);
+/* S = D log_P [U] (or its inverse) through the spectrum (v, w) of P; rest: k * k doubles; s may be u */
+void spd_dlog(size_t k, const double *v, const double *w, const double *u, double *s, int inverse, double *rest);
+
+/* logarithmic mean (a - b)/(log a - log b) */
+static inline double log_mean(double a, double b)
+{
+    return sqrt(a) * sqrt(b) * sinhc(0.5 * log(a / b));
+}
 
 /* manifold_spd_bures_map.c: X = T - I for the optimal transport T of P to Q, in the eigenbasis (v, w) of P; rest: 4 k^2 + k doubles
  * and the work of an eigenproblem or polar factor. Pairs whose first step is this short go another way than the others. */

@@ -21,16 +21,6 @@ static size_t work_size(manifold_t m)
     return spd_groups_work(m) + 24 * n + 4 * k + (eig > polar ? eig : polar);
 }
 
-static int spectrum(size_t k, const double *x, double *v, double *w, double *rest)
-{
-    for (size_t j = 0; j < k * k; j++)
-        v[j] = x[j];
-    int status = la_symeig(k, v, w, 1, rest);
-    if (status == STATUS_OK && !(w[0] > 0))
-        status = STATUS_NOT_POSITIVE;
-    return status;
-}
-
 /* S = L_P[U] in the eigenbasis of P */
 static void lyapunov(size_t k, const double *v, const double *w, const double *u, double *s, double *rest)
 {
@@ -63,7 +53,7 @@ static int exp_map(manifold_t m, double *out, struct points p, struct points u, 
     size_t k = m->rows, n = m->ambient;
     double *v = work, *s = v + n, *w = s + n, *rest = w + k;
     for (size_t i = begin; i < end; i++) {
-        int status = fresh(p, i, begin) ? spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
+        int status = fresh(p, i, begin) ? spd_spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
         if (status != STATUS_OK)
             return status;
         lyapunov(k, v, w, at(u, i), s, rest);
@@ -279,7 +269,7 @@ static int inner(manifold_t m, double *out, struct points p, struct points a, st
     size_t k = m->rows, n = m->ambient;
     double *v = work, *s = v + n, *t = s + n, *w = t + n, *rest = w + k;
     for (size_t i = begin; i < end; i++) {
-        int status = fresh(p, i, begin) ? spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
+        int status = fresh(p, i, begin) ? spd_spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
         if (status != STATUS_OK)
             return status;
         lyapunov(k, v, w, at(a, i), s, rest);
@@ -294,7 +284,7 @@ static int coords(manifold_t m, double *out, struct points p, struct points u, s
     size_t k = m->rows, n = m->ambient;
     double *v = work, *s = v + n, *w = s + n, *rest = w + k;
     for (size_t i = begin; i < end; i++) {
-        int status = fresh(p, i, begin) ? spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
+        int status = fresh(p, i, begin) ? spd_spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
         if (status != STATUS_OK)
             return status;
         la_to_basis(k, v, at(u, i), s, rest);
@@ -312,7 +302,7 @@ static int from_coords(manifold_t m, double *out, struct points p, struct points
     size_t k = m->rows, n = m->ambient;
     double *v = work, *s = v + n, *w = s + n, *rest = w + k;
     for (size_t i = begin; i < end; i++) {
-        int status = fresh(p, i, begin) ? spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
+        int status = fresh(p, i, begin) ? spd_spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
         if (status != STATUS_OK)
             return status;
         sym_from_coords(k, at(a, i), s);
@@ -482,7 +472,7 @@ static int transport(manifold_t m, double *out, struct points p, struct points q
     struct field g = {k, v, w, x, f, s, mat, tmp, rest};
     for (size_t i = begin; i < end; i++) {
         double squared;
-        int status = fresh(p, i, begin) ? spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
+        int status = fresh(p, i, begin) ? spd_spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
         if (status == STATUS_OK)
             status = bures_map(k, at(p, i), at(q, i), v, w, x, rest);
         if (status == STATUS_OK)
@@ -507,9 +497,9 @@ static int exp_adjoint(manifold_t m, double *out_p, double *out_w, struct points
     double *v = work, *x = v + n, *g = x + n, *s = g + n, *h = s + n, *t = h + n, *z = t + n;
     double *w = z + n, *wy = w + k, *rest = wy + k;
     for (size_t i = begin; i < end; i++) {
-        int status = fresh(p, i, begin) ? spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
+        int status = fresh(p, i, begin) ? spd_spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
         if (status == STATUS_OK)
-            status = spectrum(k, at(y, i), z, wy, rest);
+            status = spd_spectrum(k, at(y, i), z, wy, rest);
         if (status != STATUS_OK)
             return status;
         lyapunov(k, z, wy, at(e, i), g, rest);
@@ -549,7 +539,7 @@ static void ball_bounds(manifold_t m, const double *centre, double radius, doubl
     size_t k = m->rows;
     double *v = work, *w = v + m->ambient, *rest = w + k;
     *inj = 0;
-    if (spectrum(k, centre, v, w, rest) != STATUS_OK)
+    if (spd_spectrum(k, centre, v, w, rest) != STATUS_OK)
         return;
     double least = sqrt(w[0]) - radius; /* rounded outwards */
     *inj = least > 0 ? least * (1 - 1e-12) : 0;

@@ -19,34 +19,6 @@ static size_t work_size(manifold_t m)
     return 6 * m->ambient + 4 * m->rows + la_symeig_work(m->rows);
 }
 
-/* logarithmic mean (a - b)/(log a - log b) */
-static double log_mean(double a, double b)
-{
-    return sqrt(a) * sqrt(b) * sinhc(0.5 * log(a / b));
-}
-
-static int spectrum(size_t k, const double *x, double *v, double *w, double *rest)
-{
-    for (size_t j = 0; j < k * k; j++)
-        v[j] = x[j];
-    int status = la_symeig(k, v, w, 1, rest);
-    if (status == STATUS_OK && !(w[0] > 0))
-        status = STATUS_NOT_POSITIVE;
-    return status;
-}
-
-/* S = D log_P [U] (or its inverse) through the spectrum (v, w) of P */
-static void dlog(size_t k, const double *v, const double *w, const double *u, double *s, int inverse, double *rest)
-{
-    la_to_basis(k, v, u, s, rest);
-    for (size_t j = 0; j < k; j++)
-        for (size_t i = 0; i < k; i++) {
-            double f = log_mean(w[i], w[j]);
-            s[i + j * k] = inverse ? s[i + j * k] * f : s[i + j * k] / f;
-        }
-    la_from_basis(k, v, s, s, rest);
-}
-
 /* log Q - log P from both spectra: the finite-difference form of Daleckii and Krein, V (F o V'(Q - P) Y) Y', which keeps
  * all digits of a small difference */
 static void log_difference(size_t k, const double *p, const double *q, const double *v, const double *w,
@@ -76,14 +48,14 @@ static int exp_any(manifold_t m, double *out, struct points p, struct points u, 
     for (size_t i = begin; i < end; i++) {
         int status = STATUS_OK;
         if (fresh(p, i, begin)) {
-            status = spectrum(k, at(p, i), v, w, rest);
+            status = spd_spectrum(k, at(p, i), v, w, rest);
             if (status != STATUS_OK)
                 return status;
             for (size_t j = 0; j < k; j++)
                 f[j] = log(w[j]);
             la_spectral(k, v, f, g, t);
         }
-        dlog(k, v, w, at(u, i), s, 0, t);
+        spd_dlog(k, v, w, at(u, i), s, 0, t);
         for (size_t j = 0; j < n; j++)
             s[j] += g[j];
         status = la_symeig(k, s, f, 1, rest);
@@ -113,13 +85,13 @@ static int log_map(manifold_t m, double *out, struct points p, struct points q, 
     size_t k = m->rows, n = m->ambient;
     double *v = work, *y = v + n, *s = y + n, *t = s + n, *w = t + n, *z = w + k, *rest = z + k;
     for (size_t i = begin; i < end; i++) {
-        int status = fresh(p, i, begin) ? spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
+        int status = fresh(p, i, begin) ? spd_spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
         if (status == STATUS_OK)
-            status = spectrum(k, at(q, i), y, z, rest);
+            status = spd_spectrum(k, at(q, i), y, z, rest);
         if (status != STATUS_OK)
             return status;
         log_difference(k, at(p, i), at(q, i), v, w, y, z, s, t);
-        dlog(k, v, w, s, out + i * n, 1, t);
+        spd_dlog(k, v, w, s, out + i * n, 1, t);
     }
     return STATUS_OK;
 }
@@ -129,12 +101,12 @@ static int log_sum(manifold_t m, double *sum, double *sum_sq, const double *p, s
 {
     size_t k = m->rows, n = m->ambient;
     double *v = work, *y = v + n, *s = y + n, *t = s + n, *total = t + n, *w = total + n, *z = w + k, *rest = z + k;
-    int status = spectrum(k, p, v, w, rest);
+    int status = spd_spectrum(k, p, v, w, rest);
     for (size_t j = 0; j < n; j++)
         total[j] = 0;
     for (size_t i = begin; i < end && status == STATUS_OK; i++) {
         double wi = weight ? weight[i] : 1;
-        status = spectrum(k, at(x, i), y, z, rest);
+        status = spd_spectrum(k, at(x, i), y, z, rest);
         if (status != STATUS_OK)
             return status;
         log_difference(k, p, at(x, i), v, w, y, z, s, t);
@@ -144,7 +116,7 @@ static int log_sum(manifold_t m, double *sum, double *sum_sq, const double *p, s
     }
     if (status != STATUS_OK)
         return status;
-    dlog(k, v, w, total, s, 1, t);
+    spd_dlog(k, v, w, total, s, 1, t);
     for (size_t j = 0; j < n; j++)
         sum[j] += s[j];
     return STATUS_OK;
@@ -155,9 +127,9 @@ static int dist(manifold_t m, double *out, struct points p, struct points q, siz
     size_t k = m->rows, n = m->ambient;
     double *v = work, *y = v + n, *s = y + n, *t = s + n, *w = t + n, *z = w + k, *rest = z + k;
     for (size_t i = begin; i < end; i++) {
-        int status = fresh(p, i, begin) ? spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
+        int status = fresh(p, i, begin) ? spd_spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
         if (status == STATUS_OK)
-            status = spectrum(k, at(q, i), y, z, rest);
+            status = spd_spectrum(k, at(q, i), y, z, rest);
         if (status != STATUS_OK)
             return status;
         log_difference(k, at(p, i), at(q, i), v, w, y, z, s, t);
@@ -172,11 +144,11 @@ static int inner(manifold_t m, double *out, struct points p, struct points a, st
     size_t k = m->rows, n = m->ambient;
     double *v = work, *s = v + n, *t = s + n, *r = t + n, *w = r + n, *rest = w + k;
     for (size_t i = begin; i < end; i++) {
-        int status = fresh(p, i, begin) ? spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
+        int status = fresh(p, i, begin) ? spd_spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
         if (status != STATUS_OK)
             return status;
-        dlog(k, v, w, at(a, i), s, 0, r);
-        dlog(k, v, w, at(b, i), t, 0, r);
+        spd_dlog(k, v, w, at(a, i), s, 0, r);
+        spd_dlog(k, v, w, at(b, i), t, 0, r);
         out[i] = dot(n, s, t);
     }
     return STATUS_OK;
@@ -188,13 +160,13 @@ static int transport(manifold_t m, double *out, struct points p, struct points q
     size_t k = m->rows, n = m->ambient;
     double *v = work, *y = v + n, *s = y + n, *t = s + n, *w = t + n, *z = w + k, *rest = z + k;
     for (size_t i = begin; i < end; i++) {
-        int status = fresh(p, i, begin) ? spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
+        int status = fresh(p, i, begin) ? spd_spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
         if (status == STATUS_OK && fresh(q, i, begin))
-            status = spectrum(k, at(q, i), y, z, rest);
+            status = spd_spectrum(k, at(q, i), y, z, rest);
         if (status != STATUS_OK)
             return status;
-        dlog(k, v, w, at(u, i), s, 0, t);
-        dlog(k, y, z, s, out + i * n, 1, t);
+        spd_dlog(k, v, w, at(u, i), s, 0, t);
+        spd_dlog(k, y, z, s, out + i * n, 1, t);
     }
     return STATUS_OK;
 }
@@ -204,10 +176,10 @@ static int coords(manifold_t m, double *out, struct points p, struct points u, s
     size_t k = m->rows, n = m->ambient;
     double *v = work, *s = v + n, *t = s + n, *w = t + n, *rest = w + k;
     for (size_t i = begin; i < end; i++) {
-        int status = fresh(p, i, begin) ? spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
+        int status = fresh(p, i, begin) ? spd_spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
         if (status != STATUS_OK)
             return status;
-        dlog(k, v, w, at(u, i), s, 0, t);
+        spd_dlog(k, v, w, at(u, i), s, 0, t);
         sym_to_coords(k, s, out + i * m->dim);
     }
     return STATUS_OK;
@@ -219,11 +191,11 @@ static int from_coords(manifold_t m, double *out, struct points p, struct points
     size_t k = m->rows, n = m->ambient;
     double *v = work, *s = v + n, *t = s + n, *w = t + n, *rest = w + k;
     for (size_t i = begin; i < end; i++) {
-        int status = fresh(p, i, begin) ? spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
+        int status = fresh(p, i, begin) ? spd_spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
         if (status != STATUS_OK)
             return status;
         sym_from_coords(k, at(a, i), s);
-        dlog(k, v, w, s, out + i * n, 1, t);
+        spd_dlog(k, v, w, s, out + i * n, 1, t);
     }
     return STATUS_OK;
 }
@@ -246,14 +218,14 @@ static int shift(manifold_t m, double *out, const double *base, struct points x,
 {
     size_t k = m->rows, n = m->ambient;
     double *v = work, *s = v + n, *t = s + n, *g = t + n, *w = g + n, *rest = w + k;
-    int status = spectrum(k, base, v, w, rest);
+    int status = spd_spectrum(k, base, v, w, rest);
     if (status != STATUS_OK)
         return status;
     for (size_t j = 0; j < k; j++)
         w[j] = log(w[j]);
     la_spectral(k, v, w, g, t);
     for (size_t i = begin; i < end; i++) {
-        status = spectrum(k, at(x, i), v, w, rest);
+        status = spd_spectrum(k, at(x, i), v, w, rest);
         if (status != STATUS_OK)
             return status;
         for (size_t j = 0; j < k; j++)

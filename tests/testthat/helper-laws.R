@@ -57,6 +57,12 @@ all_manifolds <- function() {
     list(M = spd(1, "bures"), reach = 0.3), list(M = spd(2, "bures"), reach = 0.3), list(M = spd(4, "bures"), reach = 0.3),
     list(M = spd(1, "logeuclidean"), reach = 2), list(M = spd(2, "logeuclidean"), reach = 2),
     list(M = spd(4, "logeuclidean"), reach = 2),
+    list(M = spd(1, "log-cholesky"), reach = 2), list(M = spd(2, "log-cholesky"), reach = 2), list(M = spd(3, "log-cholesky"), reach = 2),
+    list(M = spd(9, "log-cholesky"), reach = 2),
+    list(M = correlation(2), reach = 2), list(M = correlation(3), reach = 2), list(M = correlation(4), reach = 2), list(M = correlation(12), reach = 2),
+    list(M = correlation(2, "log-cholesky"), reach = 2), list(M = correlation(3, "log-cholesky"), reach = 2),
+    list(M = correlation(4, "log-cholesky"), reach = 2), list(M = correlation(12, "log-cholesky"), reach = 2),
+    list(M = simplex(2), reach = 2), list(M = simplex(3, floor = 0), reach = 2), list(M = simplex(7), reach = 2), list(M = simplex(40), reach = 2),
     list(M = stiefel(3, 1), reach = 2), list(M = stiefel(4, 2), reach = 1.5), list(M = stiefel(3, 2), reach = 1.5),
     list(M = stiefel(3, 3), reach = 1.5), list(M = stiefel(8, 3), reach = 1.5),
     list(M = stiefel(3, 1, "canonical"), reach = 2), list(M = stiefel(4, 2, "canonical"), reach = 1.5),
@@ -73,7 +79,8 @@ all_manifolds <- function() {
     list(M = product(stiefel(4, 2, "canonical"), spd(2, "bures"), hyperbolic(2), weights = c(1, 2, 1)), reach = 0.3),
     list(M = product(custom_sphere(1), euclidean(1), weights = c(4, 1)), reach = 2),
     list(M = product(kendall(4), weights = 4), reach = 2), list(M = product(spd(2, "bures"), weights = 1 / 4), reach = 0.15),
-    list(M = hyperbolic(2, "ball", curvature = -2), reach = 2)
+    list(M = hyperbolic(2, "ball", curvature = -2), reach = 2),
+    list(M = product(correlation(3), simplex(3), sphere(1), weights = c(2, 1 / 2, 1)), reach = 1.2)
   )
   # under valgrind and the like: small sizes only, which take every path
   if (quick()) cases <- Filter(function(case) mf_facts(case$M)$dimension <= 6, cases)
@@ -127,6 +134,62 @@ with_time_limit <- function(seconds, expr) {
   expr
 }
 
+# The charts of flat spaces by plain R: coordinates of one point, orthonormal in some order, and back. Of a unit lower triangular matrix the
+# logarithm by its finite series, of a symmetric one by eigen().
+chart_of <- function(M, x) {
+  low <- function(x) x[lower.tri(x)]
+  log_symmetric <- function(x) {
+    e <- eigen(x, symmetric = TRUE)
+    e$vectors %*% (log(e$values) * t(e$vectors))
+  }
+  switch(M$name,
+    simplex_aitchison = log(x) - mean(log(x)),
+    spd_logcholesky = {
+      l <- t(chol(x))
+      c(log(diag(l)), low(l))
+    },
+    correlation_logcholesky = {
+      l <- t(chol(x))
+      a <- l / diag(l) - diag(nrow(x))
+      power <- a
+      out <- 0
+      for (t in seq_len(nrow(x) - 1)) {
+        out <- out - (-1)^t * power / t
+        power <- power %*% a
+      }
+      low(out)
+    },
+    correlation_offlog = sqrt(2) * low(log_symmetric(x))
+  )
+}
+
+chart_back <- function(M, a) {
+  k <- M$param
+  lower <- function(a) replace(matrix(0, k, k), lower.tri(diag(k)), a)
+  switch(M$name,
+    simplex_aitchison = exp(a) / sum(exp(a)),
+    spd_logcholesky = tcrossprod(lower(a[-seq_len(k)]) + diag(exp(a[seq_len(k)]), k)),
+    correlation_logcholesky = {
+      n <- lower(a)
+      g <- term <- diag(k)
+      for (t in seq_len(k - 1)) g <- g + (term <- term %*% n / t)
+      x <- tcrossprod(g / sqrt(rowSums(g^2)))
+      replace(x, diag(k) == 1, 1)
+    },
+    correlation_offlog = {
+      # the fixed point of Archakov and Hansen
+      s <- lower(a / sqrt(2))
+      s <- s + t(s)
+      for (t in seq_len(500)) {
+        e <- eigen(s, symmetric = TRUE)
+        x <- e$vectors %*% (exp(e$values) * t(e$vectors))
+        diag(s) <- diag(s) - log(diag(x))
+      }
+      x / sqrt(outer(diag(x), diag(x)))
+    }
+  )
+}
+
 # a random isometry of M that maps records of any plain shape (one or many), or NULL
 isometry <- function(M) {
   set.seed(33)
@@ -173,6 +236,26 @@ isometry <- function(M) {
     spd_bures = , spd_logeuclidean = {
       q <- rotation(facts$rows)
       matrices(function(x) symmetric(q %*% x %*% t(q)))
+    },
+    spd_logcholesky = , correlation_logcholesky = {
+      # signs of the variables, and a translation in the chart
+      sign <- (-1)^seq_len(facts$rows)
+      at <- mf_random(M, 1, sd = 0.5)[, , 1]
+      by <- chart_of(M, at)
+      matrices(function(x) chart_back(M, chart_of(M, sign * t(sign * x)) + by))
+    },
+    correlation_offlog = {
+      order <- sample(facts$rows)
+      sign <- sample(c(-1, 1), facts$rows, replace = TRUE)
+      matrices(function(x) sign * t(sign * x[order, order]))
+    },
+    simplex_aitchison = {
+      order <- sample(facts$ambient)
+      by <- exp(rnorm(facts$ambient))
+      rows(function(x) {
+        y <- sweep(x[, order, drop = FALSE], 2, by, "*")
+        y / rowSums(y)
+      })
     },
     stiefel_euclidean = , stiefel_canonical = , grassmann = {
       q <- rotation(facts$rows)

@@ -56,6 +56,7 @@ plain_coords <- function(M, p, v) {
       weight <- if (M$name == "spd_bures") 1 / sqrt(2 * outer(e$values, e$values, "+")) else quotient
       list(symmetric(both_sides(t(e$vectors), v), weight), skew_off(array(v, c(k, k, n))))
     },
+    simplex_aitchison = , spd_logcholesky = , correlation_logcholesky = , correlation_offlog = chart_coords(M, p, v, n),
     stiefel_euclidean = on_frames(sqrt(2)), stiefel_canonical = on_frames(1), grassmann = on_frames(NULL),
     kendall = {
       normal <- cbind(rep(1, k) / sqrt(k), p)
@@ -71,6 +72,28 @@ plain_coords <- function(M, p, v) {
     }
   )
   structure(out[[1]], off = out[[2]])
+}
+
+# the derivative of a plain chart along v by differences of four points; clr images in an orthonormal basis
+chart_coords <- function(M, p, v, n) {
+  if (M$name != "simplex_aitchison") p <- as.matrix(p)
+  rows <- if (mf_facts(M)$rows > 0) t(matrix(v, ncol = n)) else matrix(v, n)
+  move <- function(v) {
+    if (M$name != "simplex_aitchison") v <- matrix(v, M$param)
+    h <- 1e-3 / max(abs(chart_of(M, p)), 1) * min(1, least_step(M, p) / max(abs(v)))
+    at <- function(t) chart_of(M, p + t * v)
+    (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h)
+  }
+  a <- t(apply(rows, 1, move))
+  if (nrow(a) != n) a <- t(a)
+  if (M$name == "simplex_aitchison") a <- a %*% qr.Q(qr(cbind(1, diag(ncol(a))[, -1])))[, -1, drop = FALSE]
+  off <- switch(M$name,
+    simplex_aitchison = max(abs(rowSums(rows))) / max(abs(v)),
+    max(abs(apply(array(v, c(M$param, M$param, n)), 3, function(x) x - t(x)))) / max(abs(v)))
+  list(a, off)
+}
+least_step <- function(M, p) {
+  if (M$name == "simplex_aitchison") min(p) else min(eigen(as.matrix(p), symmetric = TRUE, only.values = TRUE)$values)
 }
 
 # base points at which frames and factors might fail
