@@ -4,36 +4,36 @@
 #' \eqn{R^{k(k-1)/2}}, so means, regressions and every mechanism are exact, as on [euclidean()]. Records are k x k x n
 #' arrays. What is released is a correlation matrix, its diagonal exactly 1.
 #'
-#' * `"off-log"`: \eqn{d(C, D) = |\mathrm{off}(\log C) - \mathrm{off}(\log D)|_F}, of the matrix logarithms without their
-#'   diagonals. It doesn't depend on the order of the variables. Any symmetric S with zero diagonal is
-#'   \eqn{\mathrm{off}(\log C)} of one C: the diagonal matrix D for which \eqn{\exp(D + S)} has unit diagonal is found by
-#'   Newton's method, with the steps of Archakov and Hansen, which always converge, where that gains nothing.
+#' * `"off-log"`: \eqn{d(C, D) = |\mathrm{off}(\log C) - \mathrm{off}(\log D)|_F}, of the matrix logarithms without
+#'   their diagonals. It doesn't depend on the order of the variables. Any symmetric S with zero diagonal is
+#'   \eqn{\mathrm{off}(\log C)} of one C: the diagonal matrix D for which \eqn{\exp(D + S)} has unit diagonal is found
+#'   by Newton's method, with the steps of Archakov and Hansen, which always converge, where that gains nothing.
 #' * `"log-cholesky"`: with \eqn{C = LL'} and the rows of L over its diagonal, \eqn{\Gamma = \mathrm{diag}(L)^{-1}L},
-#'   \eqn{d(C, D) = |\log\Gamma_C - \log\Gamma_D|_F}. (Log-Euclidean-Cholesky metric.) It does depend on the order, which
-#'   suits variables that have one, in time or along a hierarchy. Matrices close to singular ones are farther apart than in
-#'   the other metric.
+#'   \eqn{d(C, D) = |\log\Gamma_C - \log\Gamma_D|_F}. (Log-Euclidean-Cholesky metric.) It does depend on the order,
+#'   which suits variables that have one, in time or along a hierarchy. Matrices close to singular ones are farther
+#'   apart than in the other metric.
 #'
-#' For k = 2 both are functions of the one correlation r: \eqn{\sqrt2\,\mathrm{atanh}\,r}, which is Fisher's z but for the
-#' factor, and \eqn{r/\sqrt{1-r^2}}. Tangent vectors are symmetric with zero diagonal. [mf_project()] takes the symmetric
-#' part, scales it to unit diagonal, lifts eigenvalues below `floor` times the largest to that and scales again, until none
-#' is below; so it makes a correlation matrix of a covariance matrix, of one with missing pairs, or of a singular one.
-#' Elsewhere matrices must be positive definite with unit diagonal (tolerance 1e-8, `riemdp_error_off_manifold`); [cor()]
-#' of fewer rows than variables is not.
+#' For k = 2 both are functions of the one correlation r: \eqn{\sqrt2\,\mathrm{atanh}\,r}, which is Fisher's z but for
+#' the factor, and \eqn{r/\sqrt{1-r^2}}. Tangent vectors are symmetric with zero diagonal. [mf_project()] takes the
+#' symmetric part, scales it to unit diagonal, lifts eigenvalues below `floor` times the largest to that and scales
+#' again, until none is below; so it makes a correlation matrix of a covariance matrix, of one with missing pairs, or
+#' of a singular one. Elsewhere matrices must be positive definite with unit diagonal (tolerance 1e-8,
+#' `riemdp_error_off_manifold`); [cor()] of fewer rows than variables is not.
 #'
-#' Doubles hold no matrix whose coordinates are lost in rounding, as where the smallest eigenvalue is below some 1e-15:
-#' [mf_exp()] refuses to go there (`riemdp_error_out_of_reach`); noise that goes there is shortened, which is a function of
-#' the noisy value alone.
+#' Doubles hold no matrix whose coordinates are lost in rounding, as where the smallest eigenvalue is below some
+#' 1e-15: [mf_exp()] refuses to go there (`riemdp_error_out_of_reach`); noise that goes there is shortened, which is a
+#' function of the noisy value alone.
 #'
 #' @param k number of variables, 2 or more.
 #' @param metric `"off-log"` or `"log-cholesky"`, with or without the hyphen.
 #' @param floor relative eigenvalue floor of [mf_project()], at least 0 and below 1.
 #' @return A manifold object.
-#' @references
-#' Thanwerdas, Y. and Pennec, X. (2022). Theoretically and computationally convenient geometries on full-rank correlation
-#' matrices. *SIAM Journal on Matrix Analysis and Applications* 43, 1851-1872. \doi{10.1137/22M1471729}
+#' @references Thanwerdas, Y. and Pennec, X. (2022). Theoretically and computationally convenient geometries on
+#'   full-rank correlation matrices. *SIAM Journal on Matrix Analysis and Applications* 43, 1851-1872.
+#'   \doi{10.1137/22M1471729}
 #'
-#' Thanwerdas, Y. (2024). Permutation-invariant log-Euclidean geometries on full-rank correlation matrices. *SIAM Journal
-#' on Matrix Analysis and Applications* 45, 930-953. \doi{10.1137/22M1538144}
+#' Thanwerdas, Y. (2024). Permutation-invariant log-Euclidean geometries on full-rank correlation matrices. *SIAM
+#' Journal on Matrix Analysis and Applications* 45, 930-953. \doi{10.1137/22M1538144}
 #'
 #' Archakov, I. and Hansen, P. R. (2021). A new parametrization of correlation matrices. *Econometrica* 89, 1699-1715.
 #' \doi{10.3982/ECTA16910}
@@ -70,7 +70,7 @@ ambient_bounds.riemdp_correlation <- function(M, center, radius) {
     s <- e$vectors %*% (log(e$values) * t(e$vectors))
     min(k, exp(max(eigen(s - diag(diag(s)), symmetric = TRUE, only.values = TRUE)$values) + radius))
   } else {
-    size <- mf_dist(M, diag(k), center)
+    size <- .Call(riemdp_dist, M, diag(k), center)
     2 * sqrt(k) * exp(min(size + radius, 700))
   }
   ambient_ball(stretch, min(2 * radius * stretch, 2 * sqrt(k * (k - 1))), "frobenius")

@@ -1,33 +1,32 @@
 #' Compositions
 #'
-#' Vectors of k positive parts that sum to 1: shares of time, of a budget, of species or of cells. Records are rows of an
-#' n x k matrix. With Aitchison's metric the space is flat and isometric to \eqn{R^{k-1}}, so means, regressions and every
-#' mechanism are exact, as on [euclidean()].
+#' Vectors of k positive parts that sum to 1: shares of time, of a budget, of species or of cells. Records are rows of
+#' an n x k matrix. With Aitchison's metric the space is flat and isometric to \eqn{R^{k-1}}, so means, regressions
+#' and every mechanism are exact, as on [euclidean()].
 #'
 #' With \eqn{\mathrm{clr}\,x = \log x - \frac1k\sum\log x_j}: \eqn{d(x, y) = |\mathrm{clr}\,x - \mathrm{clr}\,y|},
 #' \eqn{\exp_x v} is in proportion to \eqn{x_j e^{v_j/x_j}}, and \eqn{\langle u, v\rangle_x} is the product of
-#' \eqn{\mathrm{clr}} images of \eqn{u/x} and \eqn{v/x}. Tangent vectors sum to 0. Coordinates ([mf_coords()]) are isometric
-#' log-ratios in Helmert's basis. The distance doesn't depend on the order of parts, nor does it change where both records
-#' are perturbed, multiplied part by part by the same positive numbers and closed again. Frechet means are geometric means,
-#' closed.
+#' \eqn{\mathrm{clr}} images of \eqn{u/x} and \eqn{v/x}. Tangent vectors sum to 0. Coordinates ([mf_coords()]) are
+#' isometric log-ratios in Helmert's basis. The distance doesn't depend on the order of parts, nor does it change
+#' where both records are perturbed, multiplied part by part by the same positive numbers and closed again. Frechet
+#' means are geometric means, closed.
 #'
-#' **Records are brought to the simplex on entry** to every function that takes points: counts, percentages and shares can
-#' be used as they are. A record's parts may be zero, none may be negative, one must be positive. Parts below `floor` times
-#' the record's largest are raised to that; then all are divided by their sum. That is a function of this record alone, so
-#' it costs no privacy, and `floor` is public: choose it by what can be detected, never by the data. A zero lies
-#' \eqn{\log(1/\mathrm{floor})} from the largest part, in logarithms, so that a small `floor` makes zeros far points. With
-#' `floor = 0` nothing is raised, and a record with a zero is no point (`riemdp_error_not_composition`). What is computed,
-#' a private mean or a result of [mf_exp()], may have parts below the `floor`; they are raised when it is handed on as a
-#' point. Doubles hold parts down to 1e-300 of the largest ([mf_exp()] beyond: `riemdp_error_out_of_reach`; noise beyond is
-#' shortened).
+#' **Records are brought to the simplex on entry** to every function that takes points: counts, percentages and shares
+#' can be used as they are. A record's parts may be zero, none may be negative, one must be positive. Parts below
+#' `floor` times the record's largest are raised to that; then all are divided by their sum. That is a function of
+#' this record alone, so it costs no privacy, and `floor` is public: choose it by what can be detected, never by the
+#' data. A zero lies \eqn{\log(1/\mathrm{floor})} from the largest part, in logarithms, so that a small `floor` makes
+#' zeros far points. With `floor = 0` nothing is raised, and a record with a zero is no point
+#' (`riemdp_error_not_composition`). What is computed, a private mean or a result of [mf_exp()], may have parts below
+#' the `floor`; they are raised when it is handed on as a point. Doubles hold parts down to 1e-300 of the largest
+#' ([mf_exp()] beyond: `riemdp_error_out_of_reach`; noise beyond is shortened).
 #'
 #' @param k number of parts, 2 or more.
 #' @param metric `"aitchison"`.
 #' @param floor the least that a part counts, relative to the largest part of its record; at least 0 and below 1.
 #' @return A manifold object.
-#' @references
-#' Aitchison, J. (1982). The statistical analysis of compositional data. *Journal of the Royal Statistical Society B* 44,
-#' 139-177. \doi{10.1111/j.2517-6161.1982.tb01195.x}
+#' @references Aitchison, J. (1982). The statistical analysis of compositional data. *Journal of the Royal Statistical
+#'   Society B* 44, 139-177. \doi{10.1111/j.2517-6161.1982.tb01195.x}
 #'
 #' Egozcue, J. J., Pawlowsky-Glahn, V., Mateu-Figueras, G. and Barcelo-Vidal, C. (2003). Isometric logratio
 #' transformations for compositional data analysis. *Mathematical Geology* 35, 279-300. \doi{10.1023/A:1023818214614}

@@ -13,11 +13,11 @@
 #'   transport integrates its differential equation to 1e-13.
 #' * `"log-euclidean"`: \eqn{\langle U, V\rangle_P = \langle D\log_P U, D\log_P V\rangle}, flat;
 #'   \eqn{d(P, Q) = |\log P - \log Q|_F}.
-#' * `"log-cholesky"`: with the Cholesky factor \eqn{P = LL'}, the Euclidean metric of the entries of L below its diagonal
-#'   and the logarithms of those on it; flat, \eqn{d(P, Q)^2 = \sum_{i>j}(L_{ij} - K_{ij})^2 + \sum_j(\log L_{jj} - \log
-#'   K_{jj})^2} for \eqn{Q = KK'}. No logarithm of a matrix is needed: with few rows it is the fastest. It depends on the
-#'   order of the variables and on their units. Where doubles lose the factor in rounding, [mf_exp()] refuses
-#'   (`riemdp_error_out_of_reach`).
+#' * `"log-cholesky"`: with the Cholesky factor \eqn{P = LL'}, the Euclidean metric of the entries of L below its
+#'   diagonal and the logarithms of those on it; flat, \eqn{d(P, Q)^2 = \sum_{i>j}(L_{ij} - K_{ij})^2 + \sum_j(\log
+#'   L_{jj} - \log K_{jj})^2} for \eqn{Q = KK'}. No logarithm of a matrix is needed: with few rows it is the fastest.
+#'   It depends on the order of the variables and on their units. Where doubles lose the factor in rounding,
+#'   [mf_exp()] refuses (`riemdp_error_out_of_reach`).
 #'
 #' Symmetric results are exactly symmetric. Of a matrix that is symmetric within the tolerance 1e-8 the lower triangle
 #' is used. [mf_project()] takes the symmetric part and lifts eigenvalues below `floor` times the largest to that value.
@@ -39,8 +39,8 @@
 #' symmetric positive-definite matrices. *SIAM Journal on Matrix Analysis and Applications* 29, 328-347.
 #' \doi{10.1137/050637996}
 #'
-#' Lin, Z. (2019). Riemannian geometry of symmetric positive definite matrices via Cholesky decomposition. *SIAM Journal on
-#' Matrix Analysis and Applications* 40, 1353-1370. \doi{10.1137/18M1221084}
+#' Lin, Z. (2019). Riemannian geometry of symmetric positive definite matrices via Cholesky decomposition. *SIAM
+#' Journal on Matrix Analysis and Applications* 40, 1353-1370. \doi{10.1137/18M1221084}
 #' @examples
 #' P <- diag(2)
 #' Q <- matrix(c(2, .5, .5, 1), 2)

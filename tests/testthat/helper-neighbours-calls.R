@@ -6,8 +6,8 @@
 delta_for <- function(mechanism) if (isTRUE(mechanism$needs_delta)) 1e-3 else 0
 
 mean_cases <- function() {
-  spaces <- function(name) switch(name, pointwise = "triangles", laplace = c("sphere", "matrices", "hyperboloid", "plane", "triangles", "pair"),
-                                  wrapped = , kng = c("sphere", "matrices", "hyperboloid", "plane", "triangles"), gaussian = c("sphere", "plane", "pair"),
+  spaces <- function(name) switch(name, pointwise = "triangles", laplace = c("sphere", "matrices", "hyperboloid", "plane", "triangles", "pair", "parts", "correlations"),
+                                  wrapped = , kng = c("sphere", "matrices", "hyperboloid", "plane", "triangles", "parts"), gaussian = c("sphere", "plane", "pair"),
                                   heat = c("sphere", "triangles", "pair"), chordal = "frames", staircase = c("sphere", "plane", "matrices", "pair"),
                                   c("sphere", "plane", "matrices"))
   mechanisms <- internal("mean_mechanisms")()
@@ -19,7 +19,8 @@ mean_cases <- function() {
   plain$chain$undrawn <- "a chain promises nothing"
   c(plain, subspace_cases(), list(
     auto = list(method = "auto", spaces = "sphere", args = list(mechanism = "auto")),
-    lattice = list(method = "wrapped", spaces = c("sphere", "plane", "hyperboloid"), args = list(mechanism = "wrapped", numerics = "lattice")),
+    lattice = list(method = "wrapped", spaces = c("sphere", "plane", "hyperboloid", "parts", "correlations"),
+                   args = list(mechanism = "wrapped", numerics = "lattice")),
     lattice_kng = list(method = "kng", spaces = c("sphere", "plane", "hyperboloid", "matrices"), args = list(mechanism = "kng", numerics = "lattice")),
     lattice_truncated = list(method = "laplace_truncated", spaces = c("sphere", "matrices"),
                              args = list(mechanism = "laplace_truncated", numerics = "lattice")),

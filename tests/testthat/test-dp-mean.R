@@ -7,6 +7,7 @@ private_cases <- function() {
     list(M = hyperbolic(2), center = c(1, 0, 0), radius = 1), list(M = hyperbolic(3, "ball"), center = c(0.1, 0, 0), radius = 1),
     list(M = spd(2), center = diag(2), radius = 1), list(M = spd(3), center = diag(c(1, 2, 3)), radius = 1.5),
     list(M = spd(2, "bures"), center = diag(2), radius = 0.25), list(M = spd(3, "logeuclidean"), center = diag(3), radius = 1),
+    list(M = correlation(3), center = matrix(c(1, 0.5, 0, 0.5, 1, 0, 0, 0, 1), 3), radius = 1), list(M = simplex(3), center = c(3, 2, 1), radius = 1),
     list(M = kendall(5), center = exp(2i * pi * (1:5) / 5), radius = 0.35),
     list(M = stiefel(4, 2), center = w(4, 2), radius = 0.6), list(M = stiefel(4, 2, "canonical"), center = w(4, 2), radius = 0.6),
     list(M = grassmann(4, 2), center = w(4, 2), radius = 0.5),

@@ -22,6 +22,9 @@ ball_cases <- list(
   list(M = spd(2), center = diag(2), r = 1.5), list(M = spd(3), center = diag(c(3, 1, 0.5)), r = 0.8),
   list(M = spd(2, "logeuclidean"), center = matrix(c(2, 0.5, 0.5, 1), 2), r = 1),
   list(M = spd(2, "bures"), center = diag(c(2, 1)), r = 0.3),
+  list(M = spd(2, "log-cholesky"), center = matrix(c(2, 0.5, 0.5, 1), 2), r = 1),
+  list(M = correlation(3), center = matrix(c(1, 0.5, 0, 0.5, 1, 0, 0, 0, 1), 3), r = 1),
+  list(M = correlation(3, "log-cholesky"), center = matrix(c(1, 0.5, 0, 0.5, 1, 0, 0, 0, 1), 3), r = 0.5),
   list(M = stiefel(3, 2), center = diag(3)[, 1:2], r = 0.4),
   list(M = stiefel(4, 2, "canonical"), center = diag(4)[, 1:2], r = 0.4),
   list(M = euclidean(3), center = c(1, 2, 3), r = 2)
