@@ -23,6 +23,8 @@
 #'   tensors have: `layout = "lower"` is the lower triangle by columns (xx, xy, xz, yy, yz, zz), `"upper"` the upper
 #'   triangle by columns (xx, xy, yy, xz, yz, zz), `"diagonal"` the diagonal before the rest by columns (xx, yy, zz, xy,
 #'   xz, yz). Lists of matrices, as [cov()] makes them.
+#' * [correlation()]: the same with k(k - 1)/2 columns, without the diagonal, `"lower"` or `"upper"`; lists as [cor()]
+#'   makes them. [simplex()]: tables of counts or shares, objects of package compositions.
 #' * [product()]: a list with what each part takes; `units`, `layout` and `template` are lists by the parts' names or
 #'   numbers then.
 #'
@@ -393,12 +395,20 @@ block_landmarks <- function(lines, keyed, k, negative) {
 #' @export
 read_points.riemdp_spd <- function(M, x, how) {
   check_unused(how, c("units", "template"))
-  read_symmetric(x, as.integer(mf_facts(M)$rows), how$layout)
+  read_symmetric(x, as.integer(mf_facts(M)$rows), how$layout, c("lower", "upper", "diagonal"))
 }
 
-# symmetric matrices from their halves, or whole ones; an image's voxels in the order in which R stores them
-read_symmetric <- function(x, k, layout) {
-  half <- k * (k + 1) / 2
+#' @export
+read_points.riemdp_correlation <- function(M, x, how) {
+  check_unused(how, c("units", "template"))
+  read_symmetric(x, as.integer(mf_facts(M)$rows), how$layout, c("lower", "upper"))
+}
+
+# Symmetric matrices from their halves, or whole ones; an image's voxels in the order in which R stores them. Halves
+# without "diagonal" among the orders have none: it is 1.
+read_symmetric <- function(x, k, layout, orders) {
+  whole <- "diagonal" %in% orders
+  half <- k * (k + if (whole) 1 else -1) / 2
   d <- dim(x)
   image <- length(d) >= 4 && is.numeric(x) && d[length(d)] == half
   if (!image && !(is_table(x) && d[2] == half && !identical(d, c(k, k)))) {
@@ -406,16 +416,34 @@ read_symmetric <- function(x, k, layout) {
     return(plain_rows(x, c(k, k)))
   }
   if (is.null(layout)) {
-    abort_riemdp("argument", "`layout` must say how halves are ordered: \"lower\", \"upper\" or \"diagonal\".")
+    abort_riemdp("argument", sprintf("`layout` must say how halves are ordered: %s.",
+                                     paste(dQuote(orders, FALSE), collapse = " or ")))
   }
-  layout <- check_choice(layout, "layout", c("lower", "upper", "diagonal"))
+  layout <- check_choice(layout, "layout", orders)
   read <- if (image) list(rows = matrix(as.double(x), ncol = half)) else table_rows(x)
   place <- matrix(0L, k, k)
-  order <- switch(layout, lower = which(lower.tri(place, TRUE)), upper = which(upper.tri(place, TRUE)),
+  order <- switch(layout, lower = which(lower.tri(place, whole)), upper = which(upper.tri(place, whole)),
                   diagonal = c(which(diag(k) == 1), which(lower.tri(place))))
   place[order] <- seq_len(half)
   place <- pmax(place, t(place))
-  read$rows <- read$rows[, place, drop = FALSE]
+  if (!whole) diag(place) <- half + 1L
+  read$rows <- cbind(read$rows, 1)[, place, drop = FALSE]
+  read
+}
+
+# counts and shares as they are, and objects of package compositions; closed, and zeros raised, as on entry everywhere
+#' @export
+read_points.riemdp_simplex <- function(M, x, how) {
+  check_unused(how, c("units", "layout", "template"))
+  if (inherits(x, c("acomp", "rcomp", "aplus", "rplus", "ccomp")) && is.numeric(x)) {
+    x <- matrix(as.double(unclass(x)), ncol = if (is.matrix(x)) ncol(x) else length(x),
+                dimnames = list(rownames(x), NULL))
+  }
+  read <- plain_rows(x, mf_facts(M)$ambient)
+  bad <- rowSums(!is.finite(read$rows)) > 0
+  bad[!bad] <- !mf_is_point(M, read$rows[!bad, , drop = FALSE])
+  read$rows[bad, ] <- NA
+  if (!all(bad)) read$rows[!bad, ] <- mf_project(M, read$rows[!bad, , drop = FALSE])
   read
 }
 

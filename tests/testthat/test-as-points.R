@@ -182,6 +182,28 @@ test_that("halves of symmetric matrices, images of tensors and lists", {
   expect_identical(is.na(read(rbind(half, 0), spd(3), layout = "lower", invalid = "missing")), c(FALSE, FALSE, FALSE, FALSE, TRUE))
 })
 
+test_that("correlations and compositions", {
+  frames <- split(iris[1:4], iris$Species)
+  M <- correlation(4)
+  p <- read(lapply(frames, cor), M)
+  expect_equal(as.array(p)[, , 2], unname(cor(frames[[2]])), tolerance = 1e-15)
+  for (order in c("lower", "upper")) {
+    half <- t(vapply(frames, function(f) cor(f)[if (order == "lower") lower.tri(diag(4)) else upper.tri(diag(4))], numeric(6)))
+    expect_identical(rows_of(read(half, M, layout = order)), rows_of(p))
+  }
+  expect_error(read(half, M, layout = "diagonal"), class = "riemdp_error_argument")
+  expect_error(read(lapply(frames, cov), M), "record 1 is no point", class = "riemdp_error_off_manifold")
+  x <- rbind(a = c(2, 0, 8), b = c(0, 0, 0), c = c(1, -1, 1), d = c(0.2, 0.3, 0.5), e = c(NA, 1, 1))
+  S <- simplex(3, floor = 0.01)
+  q <- read(x, S, invalid = "missing")
+  expect_identical(unname(is.na(q)), c(FALSE, TRUE, TRUE, FALSE, TRUE))
+  expect_equal(rows_of(q)[c(1, 4), ], rbind(c(2, 0.08, 8) / 10.08, x[4, ]), tolerance = 1e-14, ignore_attr = TRUE)
+  acomp <- structure(x[c(1, 4), ] / 10, class = c("acomp", "rmult"))
+  expect_equal(rows_of(read(acomp, S)), rows_of(q)[c(1, 4), ], tolerance = 1e-14)
+  expect_identical(rows_of(read(as.data.frame(x[c(1, 4), ]), S)), rows_of(q)[c(1, 4), ])
+  expect_error(read(x, S), "record 2 is no point", class = "riemdp_error_off_manifold")
+})
+
 test_that("products take a list with each part's form, and private means take the result", {
   M <- product(place = sphere(2), size = euclidean(1), shape = spd(2))
   half <- rbind(c(2, 0, 1), c(1, 0.1, 3))
