@@ -6,7 +6,8 @@
 #    conditions registry check numeric words threads progress simulation
 #  2  Geometry: manifolds, points, bounds of sensitivities
 #    manifold manifold-custom manifold-euclidean manifold-sphere manifold-spd manifold-stiefel manifold-grassmann
-#    manifold-kendall geometry points manifold-product manifold-hyperbolic sensitivity data
+#    manifold-kendall geometry points manifold-product manifold-hyperbolic manifold-rotations
+#    sensitivity data
 #  3  Records: arrays, tables, formulas, chunks
 #    records subspace columns as-points formula chunk-reader chunk-answer chunk-map chunk-source chunk-units
 #  4  Accounts: events, accountants, the ledger

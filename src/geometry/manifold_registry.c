@@ -6,7 +6,8 @@
 static const struct manifold_ops *const registry[] = {
     &manifold_euclidean,         &manifold_sphere,      &manifold_spd_affine, &manifold_spd_bures,
     &manifold_spd_logeuclidean,  &manifold_hyperboloid, &manifold_ball,       &manifold_stiefel_euclidean,
-    &manifold_stiefel_canonical, &manifold_grassmann,   &manifold_kendall,    &manifold_product,
+    &manifold_stiefel_canonical, &manifold_grassmann,   &manifold_kendall,    &manifold_rotations,
+    &manifold_rotations_frames,  &manifold_product,
 };
 
 const char *const manifold_model_name[MODEL_COUNT] = {
