@@ -88,7 +88,8 @@ as_rotations <- function(x, from = NULL, units = NULL, order = NULL) {
     if (from == "axis" && !is.null(order)) abort_riemdp("argument", "rotation vectors have no `order`.")
     units <- check_choice(units, "units", c("radians", "degrees"))
     if (units == "radians" && isTRUE(any(abs(rows) > 2 * pi + 1e-6 & is.finite(rows)))) {
-      warn_riemdp("units", "some angles are beyond a whole turn: radians were asked for, these may be degrees.")
+      warning(structure(class = c("riemdp_warning_units", "warning", "condition"), list(
+        message = "some angles are beyond a whole turn: `units` says radians, these may be degrees.", call = NULL)))
     }
     if (from == "axis") rotation_from_axis(rows, units) else rotation_from_euler(rows, units, order)
   }

@@ -9,9 +9,9 @@
 #' in units of the mean distance, and each lowers it. A median may lie on a record; there optimality is that the pull of
 #' the other records does not exceed the record's own weight.
 #'
-#' On circles (`sphere(1)`, `stiefel(2, 1)`, `grassmann(2, 1)`, `rotations(2)`) mean and median are the global minima, found by sorting:
-#' between two antipodes of records the variance is a parabola (Hotz and Huckemann 2015). The median on a line is that
-#' of the coordinates, halfway where there are two. A `start` has no say there.
+#' On circles (`sphere(1)`, `stiefel(2, 1)`, `grassmann(2, 1)`, `rotations(2)`) mean and median are the global minima,
+#' found by sorting: between two antipodes of records the variance is a parabola (Hotz and Huckemann 2015). The median on
+#' a line is that of the coordinates, halfway where there are two. A `start` has no say there.
 #'
 #' @param x records, in any shape that functions on `M` accept (see [geometry]), or in [chunks()].
 #' @param M a manifold; by default that of the records, where those are [mf_points()].
