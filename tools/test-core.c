@@ -197,6 +197,8 @@ int main(void)
     laws("stiefel_canonical", 5, 2, 5, 1);
     laws("grassmann", 5, 2, 5, 1);
     laws("kendall", 6, 0, 5, 1);
+    laws("rotations", 3, 0, 3, 1);
+    laws("rotations_frames", 4, 0, 4, 1);
     means();
     noise("euclidean", 3, (double[]){0, 1, 2}, 2, 6, 12); /* a gamma law */
     /* sinh(r) exp(-a r), a = 1/sigma, has mean 2a/(a^2 - 1) and variance 2(a^2 + 1)/(a^2 - 1)^2 */
