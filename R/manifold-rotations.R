@@ -1,19 +1,20 @@
 #' Rotations and rigid motions
 #'
-#' `rotations()` is SO(n), the n x n orthogonal matrices with determinant 1, with the metric \eqn{\mathrm{tr}(U'V)/2}: in
-#' the plane and in space the distance of two rotations is the angle, in radians, of the one that leads from one to the
-#' other. Turning all records, before or after themselves, changes no distance. Records are n x n x N arrays;
+#' `rotations()` is SO(n), the n x n orthogonal matrices with determinant 1, with the metric \eqn{\mathrm{tr}(U'V)/2}:
+#' in the plane and in space the distance of two rotations is the angle, in radians, of the one that leads from one to
+#' the other. Turning all records, before or after themselves, changes no distance. Records are n x n x N arrays;
 #' `as_rotations()` makes them of quaternions, rotation vectors and Euler angles. `rigid()` is the product of rotations
 #' and shifts, see [product()].
 #'
 #' Geodesics are \eqn{P\exp(tA)}, A skew. For n = 3 everything goes by unit quaternions q and -q, which are the same
 #' rotation: curvature is 1/4, the injectivity radius and the diameter are \eqn{\pi}, and the logarithm is undefined at
-#' rotations by \eqn{\pi} only. It is projective space with distances doubled, so that whatever is proven on spheres
-#' holds: Laplace, staircase and normal laws are drawn exactly, and a private mean's ball may have any radius below
+#' rotations by \eqn{\pi} only. These are lines of \eqn{R^4} with distances doubled, [grassmann()], and what is proven
+#' there holds: Laplace, staircase and normal laws are drawn exactly, and a private mean's ball may have any radius below
 #' \eqn{\pi/2}. [mf_coords()] of a tangent vector at P is the rotation vector of the turn that follows P. n = 2 is a
 #' circle. For more dimensions curvature lies in \eqn{[0, 1/2]}, the injectivity radius is \eqn{\pi}, logarithms are
-#' found as on [stiefel()] and private balls have radii below some 40 degrees (Laplace laws can't be drawn there, wrapped
-#' ones can). Proofs: `proofs/geometry.md` of the installed package.
+#' found as on [stiefel()], and private balls have radii up to 40 degrees (.70), where the bounds of rounding errors
+#' end; of laws around the mean the heat kernel alone can be drawn there, wrapped ones can. Proofs:
+#' `proofs/geometry.md` of the installed package.
 #'
 #' A matrix of determinant -1 is no rotation: a private call counts it by the rule that `invalid` names. [mf_project()]
 #' gives the nearest rotation. Random rotations of [mf_random()] are uniform.
@@ -22,10 +23,11 @@
 #' \mathrm{angle}^2 + |\mathrm{shift}|^2/\mathrm{scale}^2}. Shifts are those of the public origin in which they are
 #' written: moving that origin changes distances, turning the axes doesn't.
 #'
-#' **Converters** go record by record. What is no rotation (a missing or infinite number; a quaternion whose length isn't
-#' within a hundredth of 1, all others are scaled) becomes a matrix of NA, which [mf_is_point()] tells and a private call
-#' counts by its public rule. With `units = "radians"` angles beyond a whole turn are taken as they are, with a warning:
-#' they are likely degrees. Give `units` and `order` from what is known of the file, not from the numbers.
+#' **Converters** go record by record. What is no rotation (a missing or infinite number; a quaternion whose length
+#' isn't within a hundredth of 1, all others are scaled) becomes a matrix of NA, which [mf_is_point()] tells and a
+#' private call counts by its public rule. With `units = "radians"` angles beyond a whole turn are taken as they are,
+#' with a warning: they are likely degrees. Give `units` and `order` from what is known of the file, not from the
+#' numbers.
 #'
 #' @param n dimension of the space that is turned, 2 or more; n^2 at most 1e7.
 #' @param scale how long a shift is that counts as much as an angle of one radian, in the units of the shifts.
@@ -34,8 +36,8 @@
 #' @param from what `x` holds: `"quaternion"`; `"axis"`, rotation vectors, the axis times the angle; or `"euler"`. Not
 #'   for classes.
 #' @param units of angles, `"radians"` or `"degrees"`.
-#' @param order of quaternions `"wxyz"` or `"xyzw"`, w the real part. Of Euler angles a word and three axes, in the order
-#'   of the columns: `"intrinsic zyx"` turns about z, then about the turned y, then about the twice turned x,
+#' @param order of quaternions `"wxyz"` or `"xyzw"`, w the real part. Of Euler angles a word and three axes, in the
+#'   order of the columns: `"intrinsic zyx"` turns about z, then about the turned y, then about the twice turned x,
 #'   \eqn{R_zR_yR_x}; `"extrinsic xyz"` about axes that stay, \eqn{R_zR_yR_x} of columns x, y, z.
 #' @return `rotations()` and `rigid()` a manifold object; `as_rotations()` a 3 x 3 x N array, a matrix for a vector.
 #' @section Errors:
@@ -59,11 +61,13 @@ rotations <- function(n) {
   n <- check_count(n, "n", least = 2, most = 1e5)
   check_frame(n, n)
   M <- new_manifold(if (n < 4) "rotations" else "rotations_frames", n, "riemdp_rotations")
-  if (n == 3) scaled(M, 4, manifold_label(M)) else M # its table measures half the angle
+  if (n == 3) scaled(M, 4, "rotations SO(3)") else M # its table measures half the angle
 }
 
 #' @export
-manifold_label.riemdp_rotations <- function(M) sprintf("rotations SO(%d)", M$param)
+manifold_label.riemdp_rotations <- function(M) {
+  sprintf("rotations SO(%d)%s", M$param, if (M$param == 3) ", half angles" else "")
+}
 
 #' @rdname rotations
 #' @export
@@ -76,7 +80,9 @@ rigid <- function(n, scale) {
 #' @export
 as_rotations <- function(x, from = NULL, units = NULL, order = NULL) {
   if (inherits(x, c("SO3", "Q4"))) {
-    if (!is.null(c(from, units, order))) abort_riemdp("argument", "objects of class SO3 and Q4 say themselves what they hold.")
+    if (!is.null(c(from, units, order))) {
+      abort_riemdp("argument", "objects of class SO3 and Q4 say what they hold: nothing else is to be given.")
+    }
     return(rotation_from_class(x))
   }
   from <- check_choice(from, "from", c("quaternion", "axis", "euler"))
@@ -100,8 +106,8 @@ as_rotations <- function(x, from = NULL, units = NULL, order = NULL) {
 rotation_rows <- function(x, columns) {
   ok <- is.numeric(x) && if (is.null(dim(x))) length(x) == columns else is.matrix(x) && ncol(x) == columns
   if (!ok) {
-    abort_riemdp("shape", sprintf("`x` must be a numeric matrix of %d columns, a row a record, or a vector of %d numbers.",
-                                  columns, columns))
+    abort_riemdp("shape", sprintf("`x` must be a numeric matrix of %1$d columns, a row a record, or %1$d numbers.",
+                                  columns))
   }
   matrix(as.double(x), ncol = columns)
 }

@@ -10,8 +10,8 @@
 #' the other records does not exceed the record's own weight.
 #'
 #' On circles (`sphere(1)`, `stiefel(2, 1)`, `grassmann(2, 1)`, `rotations(2)`) mean and median are the global minima,
-#' found by sorting: between two antipodes of records the variance is a parabola (Hotz and Huckemann 2015). The median on
-#' a line is that of the coordinates, halfway where there are two. A `start` has no say there.
+#' found by sorting: between two antipodes of records the variance is a parabola (Hotz and Huckemann 2015). The median
+#' on a line is that of the coordinates, halfway where there are two. A `start` has no say there.
 #'
 #' @param x records, in any shape that functions on `M` accept (see [geometry]), or in [chunks()].
 #' @param M a manifold; by default that of the records, where those are [mf_points()].

@@ -7,7 +7,8 @@ delta_for <- function(mechanism) if (isTRUE(mechanism$needs_delta)) 1e-3 else 0
 
 mean_cases <- function() {
   spaces <- function(name) switch(name, pointwise = "triangles", laplace = c("sphere", "matrices", "hyperboloid", "plane", "triangles", "pair", "rotations"),
-                                  wrapped = , kng = c("sphere", "matrices", "hyperboloid", "plane", "triangles"), gaussian = c("sphere", "plane", "pair", "rotations"),
+                                  wrapped = , kng = c("sphere", "matrices", "hyperboloid", "plane", "triangles"),
+                                  gaussian = c("sphere", "plane", "pair", "rotations"),
                                   heat = c("sphere", "triangles", "pair"), chordal = "frames", staircase = c("sphere", "plane", "pair", "rotations"),
                                   c("sphere", "plane", "matrices"))
   mechanisms <- internal("mean_mechanisms")()
