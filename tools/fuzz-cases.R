@@ -72,7 +72,6 @@ keep <- function(k, name, value) {
 RECORDS <- c("points", "point_texts", "point_rows", "tangents", "x_or_tally", "in_chunks", "chunked_any", "exact_parts", "plane_rows", "lm_data", "glm_data",
              "lm_data_any", "curve_data_any", "lm_x_any", "fit_x", "p", "q", "x", "v", "u", "a", "t", "pv", "weights", "landmarks", "curve_data", "times",
              "velocity", "product_points", "product_rows", "places")
-             "velocity", "product_points", "product_rows", "turn_vectors")
 kinds <- list(
   M = function(k) k$M, p = function(k) k$p, q = function(k) k$q, x = function(k) k$x, v = function(k) k$v,
   u = function(k) k$u, a = function(k) k$a, t = function(k) k$t, one = function(k) k$one,
@@ -115,8 +114,6 @@ kinds <- list(
     writeLines(c("LM=3", "0 0", "1 0", "0 1", "ID=a", "LM=3", "0 0", "2 x"), path)
     path
   }),
-  turn_vectors = function(k) matrix(runif(12, -1, 1), 4), turn_form = function(k) pick("axis", "euler"), turn_units = function(k) pick("radians", "degrees"),
-  turn_order = function(k) if (runif(1) < 0.5) "intrinsic zyx",
   two = function(k) 2, minus = function(k) -1, product = function(k) product(a = sphere(2), b = spd(2)),
   product_points = function(k) list(a = rbind(c(0, 0, 1), c(1, 0, 0)), b = diag(2)),
   product_rows = function(k) rbind(c(0, 0, 1, 1, 0, 0, 1), c(1, 0, 0, 2, 0, 0, 1)),
@@ -578,7 +575,7 @@ arguments <- c(
                  "neighbours source=note ledger"),
   trend_test = "object=curve_fit nsim=count statistic=trend_statistic", vcov.riemdp_geodesic_regression = "object=curve_fit type=curve_covariance nsim=two",
   tangent_noise = "M p=one n=count sd=positive method=tangent_method law=tangent_law_name steps=whole",
-  rotations = "n=whole", rigid = "n=whole scale=positive", as_rotations = "x=turn_vectors from=turn_form units=turn_units order=turn_order",
+  rotations = "n=whole", rigid = "n=whole scale=positive",
   sphere = "d=whole", stiefel = "n=whole p=seed metric=metric_stiefel", tidy = "x=model_object",
   theme_riemdp = "base_size=positive bare=flag", riemdp_colours = "n=count landmarks=flag",
   with_simulation = "seed expr=any"

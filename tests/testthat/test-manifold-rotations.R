@@ -88,7 +88,7 @@ test_that("lines of R^4 give the same numbers", {
   near <- some_rotations(30, 1.5)
   a <- frechet_mean(near$matrices, M)
   b <- frechet_mean(near$lines, G)
-  expect_lt(mf_dist(M, a$mean, as_rotations(as.vector(b$mean), "quaternion", order = "wxyz")), 1e-9)
+  expect_lt(mf_dist(M, a$mean, as.array(as_mf_points(matrix(b$mean, 1), M, layout = "wxyz"))[, , 1]), 1e-9)
   expect_equal(a$variance, 4 * b$variance, tolerance = 1e-12)
   expect_identical(a$unique, TRUE)
   expect_equal(mf_dist(M, diag(3), frechet_median(near$matrices, M)$mean), 2 * mf_dist(G, identity_line, frechet_median(near$lines, G)$mean),
@@ -277,68 +277,73 @@ test_that("kernels of rotations know how far records are apart", {
   }
 })
 
+read <- function(x, layout, units = NULL, ...) unname(as.array(as_mf_points(x, rotations(3), units = units, layout = layout, ...)))
+
 test_that("quaternions, rotation vectors and Euler angles become matrices", {
   x <- some_rotations(12, 3)
   q <- t(matrix(x$lines, 4))
-  expect_lt(gap(as_rotations(q, "quaternion", order = "wxyz"), x$matrices), 1e-14)
-  expect_lt(gap(as_rotations(-q[, c(2:4, 1)] * 1.005, "quaternion", order = "xyzw"), x$matrices), 1e-14)
-  expect_lt(gap(as_rotations(x$vectors, "axis", units = "radians"), x$matrices), 1e-14)
-  expect_lt(gap(as_rotations(x$vectors * 180 / pi, "axis", units = "degrees"), x$matrices), 1e-14)
-  expect_identical(as_rotations(c(0, 0, 0), "axis", units = "degrees"), diag(3))
-  expect_equal(as_rotations(c(0, 0, 90), "axis", units = "degrees"), matrix(c(0, 1, 0, -1, 0, 0, 0, 0, 1), 3))
+  expect_lt(gap(read(q, "wxyz"), x$matrices), 1e-14)
+  expect_lt(gap(read(-q[, c(2:4, 1)] * 1.005, "xyzw"), x$matrices), 1e-14)
+  expect_lt(gap(read(x$vectors, "axis", "radians"), x$matrices), 1e-14)
+  expect_lt(gap(read(as.data.frame(x$vectors * 180 / pi), "axis", "degrees"), x$matrices), 1e-14)
+  expect_identical(read(t(matrix(x$matrices, 9)), "columns"), x$matrices)
+  expect_identical(read(t(matrix(aperm(x$matrices, c(2, 1, 3)), 9)), "rows"), x$matrices)
+  expect_identical(read(x$matrices, NULL), x$matrices)
+  expect_lt(gap(as.vector(read(rbind(c(0, 0, 90)), "axis", "degrees")), c(0, 1, 0, -1, 0, 0, 0, 0, 1)), 1e-15)
+  expect_identical(unname(as.matrix(as_mf_points(diag(3), rotations(3)))), matrix(as.double(diag(3)), 1))
   set.seed(3)
   angles <- matrix(runif(30, -3, 3), 10)
   for (axes in c("zyx", "xyz", "zxz", "yzy", "xzy")) {
     about <- function(i, j) turn(angles[i, j] * (c("x", "y", "z") == substr(axes, j, j)))
     intrinsic <- stack(lapply(1:10, function(i) about(i, 1) %*% about(i, 2) %*% about(i, 3)))
     extrinsic <- stack(lapply(1:10, function(i) about(i, 3) %*% about(i, 2) %*% about(i, 1)))
-    expect_lt(gap(as_rotations(angles, "euler", units = "radians", order = paste("intrinsic", axes)), intrinsic), 1e-14)
-    expect_lt(gap(as_rotations(angles * 180 / pi, "euler", units = "degrees", order = paste("extrinsic", axes)), extrinsic), 1e-14)
+    expect_lt(gap(read(angles, paste("intrinsic", axes), "radians"), intrinsic), 1e-14)
+    expect_lt(gap(read(angles * 180 / pi, paste("extrinsic", axes), "degrees"), extrinsic), 1e-14)
   }
-  # record by record: what is none is NA, and the others don't notice
+  a <- c(10, 350, -20)
+  expect_lt(gap(as.array(as_mf_points(a, rotations(2), units = "degrees")), plane_turns(a * pi / 180)), 1e-15)
+})
+
+test_that("records are converted each by itself", {
+  x <- some_rotations(12, 3)
+  q <- t(matrix(x$lines, 4))
   q[2, 3] <- NaN
   q[4, ] <- 0
   q[5, ] <- 2 * q[5, ]
   q[6, 1] <- Inf
-  y <- as_rotations(q, "quaternion", order = "wxyz")
-  expect_identical(mf_is_point(rotations(3), y), !seq_len(12) %in% c(2, 4, 5, 6))
-  expect_lt(gap(y[, , -c(2, 4, 5, 6)], x$matrices[, , -c(2, 4, 5, 6)]), 1e-14)
-  for (kind in list(list("axis"), list("euler", order = "intrinsic zyx"))) {
+  bad <- seq_len(12) %in% c(2, 4, 5, 6)
+  y <- as_mf_points(q, rotations(3), layout = "wxyz", invalid = "missing")
+  expect_identical(is.na(unname(y)), bad)
+  expect_lt(gap(as.array(y[!bad]), x$matrices[, , !bad]), 1e-14)
+  expect_error(as_mf_points(q, rotations(3), layout = "wxyz"), class = "riemdp_error_off_manifold")
+  for (layout in c("axis", "intrinsic zyx")) {
     v <- x$vectors
     v[3, 2] <- NA
     v[7, 1] <- -Inf
-    y <- do.call(as_rotations, c(list(v), kind, units = "degrees"))
-    expect_identical(mf_is_point(rotations(3), y), !seq_len(12) %in% c(3, 7))
-    expect_true(all(is.na(y[, , 3])))
+    v[8, 3] <- 6.3 # beyond a turn: degrees?
+    expect_identical(is.na(unname(as_mf_points(v, rotations(3), units = "radians", layout = layout, invalid = "missing"))),
+                     seq_len(12) %in% c(3, 7, 8))
   }
 })
 
 test_that("converters ask for what numbers don't tell", {
   v <- matrix(0.1, 2, 3)
   q <- cbind(1, 0, 0, 0)
-  for (call in list(quote(as_rotations(v)), quote(as_rotations(v, "axis")), quote(as_rotations(v, "axis", units = "turns")),
-                    quote(as_rotations(v, "axis", units = "radians", order = "wxyz")), quote(as_rotations(q, "quaternion")),
-                    quote(as_rotations(q, "quaternion", order = "wxyz", units = "radians")), quote(as_rotations(v, "euler", units = "degrees")),
-                    quote(as_rotations(v, "euler", order = "intrinsic zyx")), quote(as_rotations(v, "euler", units = "degrees", order = "zyx")),
-                    quote(as_rotations(v, "euler", units = "degrees", order = "intrinsic zzx")),
-                    quote(as_rotations(v, "euler", units = "degrees", order = c("intrinsic zyx", "intrinsic xyz"))),
-                    quote(as_rotations(structure(q, class = "Q4"), "quaternion")))) {
+  for (call in list(quote(read(v, NULL)), quote(read(v, "axis")), quote(read(v, "axis", "turns")), quote(read(v, "wxyz", "radians")), quote(read(q, NULL)),
+                    quote(read(q, "wxyz", "radians")), quote(read(v, "intrinsic zyx")), quote(read(v, "zyx", "degrees")),
+                    quote(read(v, "intrinsic zzx", "degrees")), quote(read(v, c("intrinsic zyx", "intrinsic xyz"), "degrees")),
+                    quote(read(structure(q, class = "Q4"), "wxyz")), quote(as_mf_points(1, rotations(2))))) {
     expect_error(eval(call), class = "riemdp_error_argument")
   }
-  for (x in list(v[, 1:2], 1:4, "a", list(1, 2, 3), array(0, c(3, 3, 2)))) {
-    expect_error(as_rotations(x, "axis", units = "degrees"), class = "riemdp_error_shape")
-  }
-  expect_warning(as_rotations(c(0, 0, 90), "axis", units = "radians"), class = "riemdp_warning_units")
-  expect_warning(as_rotations(c(0, 0, 360), "euler", units = "radians", order = "intrinsic zyx"), class = "riemdp_warning_units")
-  expect_silent(as_rotations(c(0, NA, 2 * pi), "axis", units = "radians"))
+  for (x in list(v[, 1:2], 1:4, "a", array(0, c(2, 3, 2)))) expect_error(read(x, NULL), class = "riemdp_error_shape")
 })
 
 test_that("objects of the package rotations are taken by their class", {
   x <- some_rotations(5, 2)
   q <- t(matrix(x$lines, 4))
-  expect_lt(gap(as_rotations(structure(q, class = "Q4")), x$matrices), 1e-14)
-  expect_lt(gap(as_rotations(structure(t(matrix(x$matrices, 9)), class = "SO3")), x$matrices), 1e-14)
+  expect_lt(gap(read(structure(q, class = "Q4"), NULL), x$matrices), 1e-14)
+  expect_lt(gap(read(structure(t(matrix(x$matrices, 9)), class = "SO3"), NULL), x$matrices), 1e-14)
   skip_if_not_installed("rotations")
-  expect_lt(gap(as_rotations(rotations::as.Q4(rotations::as.SO3(x$vectors))), x$matrices), 1e-12)
-  expect_lt(gap(as_rotations(rotations::as.SO3(x$vectors)), x$matrices), 1e-12)
+  expect_lt(gap(read(rotations::as.Q4(rotations::as.SO3(x$vectors)), NULL), x$matrices), 1e-12)
+  expect_lt(gap(read(rotations::as.SO3(x$vectors), NULL), x$matrices), 1e-12)
 })
