@@ -23,10 +23,10 @@
 #'   tensors have: `layout = "lower"` is the lower triangle by columns (xx, xy, xz, yy, yz, zz), `"upper"` the upper
 #'   triangle by columns (xx, xy, yy, xz, yz, zz), `"diagonal"` the diagonal before the rest by columns (xx, yy, zz, xy,
 #'   xz, yz). Lists of matrices, as [cov()] makes them.
-#' * `rotations(3)`: tables of quaternions, `layout = "wxyz"` or `"xyzw"`, w the real part (their length must be within a
-#'   hundredth of 1 and is made 1); of rotation vectors, the axis times the angle, `layout = "axis"`; of Euler angles in
-#'   the order of the turns, `layout = "intrinsic zyx"` (about z, then about the turned y, then about the twice turned x:
-#'   \eqn{R_zR_yR_x}) or, about axes that stay, `"extrinsic xyz"` (the same matrix of the columns x, y, z), or any other
+#' * `rotations(3)`: tables of quaternions, `layout = "wxyz"` or `"xyzw"`, w the real part (their length must be within
+#'   a hundredth of 1 and is made 1); of rotation vectors, the axis times the angle, `layout = "axis"`; of Euler angles
+#'   in the order of the turns, `layout = "intrinsic zyx"` (about z, then about the turned y, then about the turned
+#'   x: \eqn{R_zR_yR_x}) or, about axes that stay, `"extrinsic xyz"` (the same matrix of columns x, y, z), or any other
 #'   axes; of matrices by `"columns"` or `"rows"`. Angles need `units`. Objects of class `SO3` and `Q4` of package
 #'   rotations. `rotations(2)`: angles.
 #' * [product()]: a list with what each part takes; `units`, `layout` and `template` are lists by the parts' names or

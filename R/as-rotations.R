@@ -20,8 +20,9 @@ read_points.riemdp_rotations <- function(M, x, how) {
 read_rotation_table <- function(read, how) {
   x <- read$rows
   if (is.null(how$layout)) {
-    abort_riemdp("argument", paste("`layout` must say what rows are: quaternions \"wxyz\" or \"xyzw\"; rotation vectors",
-                                   "\"axis\"; Euler angles, e.g. \"intrinsic zyx\"; matrices by \"columns\" or \"rows\"."))
+    abort_riemdp("argument", paste("`layout` must say what rows are: quaternions \"wxyz\" or \"xyzw\"; rotation",
+                                   "vectors \"axis\"; Euler angles, e.g. \"intrinsic zyx\"; matrices by \"columns\" or",
+                                   "\"rows\"."))
   }
   if (ncol(x) != 3) check_unused(how, "units")
   read$rows <- if (ncol(x) == 9) {

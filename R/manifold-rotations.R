@@ -9,11 +9,11 @@
 #' Geodesics are \eqn{P\exp(tA)}, A skew. For n = 3 everything goes by unit quaternions q and -q, which are the same
 #' rotation: curvature is 1/4, the injectivity radius and the diameter are \eqn{\pi}, and the logarithm is undefined at
 #' rotations by \eqn{\pi} only. These are lines of \eqn{R^4} with distances doubled, [grassmann()], and what is proven
-#' there holds: Laplace, staircase and normal laws are drawn exactly, and a private mean's ball may have any radius below
-#' \eqn{\pi/2}. [mf_coords()] of a tangent vector at P is the rotation vector of the turn that follows P. n = 2 is a
-#' circle. For more dimensions curvature lies in \eqn{[0, 1/2]}, the injectivity radius is \eqn{\pi}, logarithms are
-#' found as on [stiefel()], and private balls have radii up to 40 degrees (.70), where the bounds of rounding errors
-#' end; of laws around the mean the heat kernel alone can be drawn there, wrapped ones can. Proofs:
+#' there holds: Laplace, staircase and normal laws are drawn exactly, and a private mean's ball may have any radius
+#' below \eqn{\pi/2}. [mf_coords()] of a tangent vector at P is the rotation vector of the turn that follows P. n = 2
+#' is a circle. For more dimensions curvature lies in \eqn{[0, 1/2]}, the injectivity radius is \eqn{\pi}, logarithms
+#' are found as on [stiefel()], and private balls have radii up to 40 degrees (.70), where the bounds of rounding
+#' errors end; of laws around the mean the heat kernel alone can be drawn there, wrapped ones can. Proofs:
 #' `proofs/geometry.md` of the installed package.
 #'
 #' A matrix of determinant -1 is no rotation: a private call counts it by the rule that `invalid` names. [mf_project()]
