@@ -214,6 +214,16 @@ test_that("private means err by twice what lines of R^4 do", {
   }
 })
 
+test_that("wide Laplace noise follows the area of spheres and ends at pi", {
+  M <- rotations(3)
+  density <- function(t) sin(t / 2)^2 * exp(-t / 1.5)
+  whole <- integrate(density, 0, pi)$value
+  law <- function(t) vapply(t, function(t) integrate(density, 0, t)$value / whole, 0)
+  center <- turn(c(1, 2, -1))
+  d <- mf_dist(M, center, with_simulation(8, laplace_noise(M, center, 1.5, 1500)))
+  expect_gt(ks.test(d, law)$p.value, 1e-4)
+})
+
 test_that("no neighbours move a mean further than is paid for", {
   M <- rotations(3)
   r <- 1.5
