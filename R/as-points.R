@@ -25,6 +25,12 @@
 #'   xz, yz). Lists of matrices, as [cov()] makes them.
 #' * [correlation()]: the same with k(k - 1)/2 columns, without the diagonal, `"lower"` or `"upper"`; lists as [cor()]
 #'   makes them. [simplex()]: tables of counts or shares, objects of package compositions.
+#' * `rotations(3)`: tables of quaternions, `layout = "wxyz"` or `"xyzw"`, w the real part (their length must be within
+#'   a hundredth of 1 and is made 1); of rotation vectors, the axis times the angle, `layout = "axis"`; of Euler angles
+#'   in the order of the turns, `layout = "intrinsic zyx"` (about z, then about the turned y, then about the turned
+#'   x: \eqn{R_zR_yR_x}) or, about axes that stay, `"extrinsic xyz"` (the same matrix of columns x, y, z), or any other
+#'   axes; of matrices by `"columns"` or `"rows"`. Angles need `units`. Objects of class `SO3` and `Q4` of package
+#'   rotations. `rotations(2)`: angles.
 #' * [product()]: a list with what each part takes; `units`, `layout` and `template` are lists by the parts' names or
 #'   numbers then.
 #'

@@ -9,9 +9,9 @@
 #' in units of the mean distance, and each lowers it. A median may lie on a record; there optimality is that the pull of
 #' the other records does not exceed the record's own weight.
 #'
-#' On circles (`sphere(1)`, `stiefel(2, 1)`, `grassmann(2, 1)`) mean and median are the global minima, found by sorting:
-#' between two antipodes of records the variance is a parabola (Hotz and Huckemann 2015). The median on a line is that
-#' of the coordinates, halfway where there are two. A `start` has no say there.
+#' On circles (`sphere(1)`, `stiefel(2, 1)`, `grassmann(2, 1)`, `rotations(2)`) mean and median are the global minima,
+#' found by sorting: between two antipodes of records the variance is a parabola (Hotz and Huckemann 2015). The median
+#' on a line is that of the coordinates, halfway where there are two. A `start` has no say there.
 #'
 #' @param x records, in any shape that functions on `M` accept (see [geometry]), or in [chunks()].
 #' @param M a manifold; by default that of the records, where those are [mf_points()].
@@ -191,9 +191,10 @@ scaled_center <- function(x, M, weights, tol, method, start, max_iter, median) {
   unclass(fit)
 }
 
+# O(2) is two of them
 is_circle <- function(M) {
   facts <- mf_facts(M)
-  facts$dimension == 1 && facts$orthonormal
+  facts$dimension == 1 && facts$orthonormal && facts$diameter < Inf
 }
 
 # Spaces of one dimension, by sorting. On a line: the median of coordinates.
@@ -206,7 +207,7 @@ line_center <- function(x, M, weights, median) {
     period <- 2 * facts$injectivity_radius
     a <- atan2(rows[, 2], rows[, 1]) %% period
     found <- circle_center(a, w / sum(w), period, median)
-    p <- c(cos(found$at), sin(found$at))
+    p <- c(cos(found$at), sin(found$at), if (facts$cols == 2) c(-sin(found$at), cos(found$at)))
     far <- max(abs((a - found$at + period / 2) %% period - period / 2))
     size <- period
   } else {

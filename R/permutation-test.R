@@ -99,6 +99,8 @@ KERNEL_SPACES <- list(
   spd_bures = list(diameter = function(p, r) Inf),
   stiefel_euclidean = list(diameter = function(p, r) min(2 * sqrt(p[2]), 2 * r)),
   stiefel_canonical = list(diameter = function(p, r) min(2 * sqrt(p[2]), sqrt(8) * r)),
+  rotations = list(diameter = function(p, r) sqrt(8) * sin(min(if (p == 2) r else 2 * r, pi / 2))),
+  rotations_frames = list(diameter = function(p, r) min(2 * sqrt(p), sqrt(8) * r)),
   grassmann = list(diameter = function(p, r) min(sqrt(2 * min(p[2], p[1] - p[2])), sqrt(8) * r)),
   kendall = list(diameter = function(p, r) sqrt(2) * sin(min(2 * r, pi / 2)))
 )

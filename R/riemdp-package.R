@@ -7,9 +7,10 @@
 #  2  Geometry: manifolds, points, bounds of sensitivities
 #    manifold manifold-custom manifold-euclidean manifold-sphere manifold-spd manifold-stiefel manifold-grassmann
 #    manifold-kendall manifold-simplex manifold-correlation geometry points manifold-product manifold-hyperbolic
-#    sensitivity data
+#    manifold-rotations sensitivity data
 #  3  Records: arrays, tables, formulas, chunks
-#    records subspace columns as-points formula chunk-reader chunk-answer chunk-map chunk-source chunk-units
+#    records subspace columns as-points as-rotations formula chunk-reader chunk-answer chunk-map chunk-source
+#    chunk-units
 #  4  Accounts: events, accountants, the ledger
 #    event event-price accountant-gdp accountant-pld-source accountant-pure accountant-rdp accountant-zcdp
 #    accountant-moments accountant-pld-plan accountant-pld-grid accountant-pld accountant variance-reduced ledger-store

@@ -576,6 +576,7 @@ arguments <- c(
                  "neighbours source=note ledger"),
   trend_test = "object=curve_fit nsim=count statistic=trend_statistic", vcov.riemdp_geodesic_regression = "object=curve_fit type=curve_covariance nsim=two",
   tangent_noise = "M p=one n=count sd=positive method=tangent_method law=tangent_law_name steps=whole",
+  rotations = "n=whole", rigid = "n=whole scale=positive",
   sphere = "d=whole", stiefel = "n=whole p=seed metric=metric_stiefel", tidy = "x=model_object",
   theme_riemdp = "base_size=positive bare=flag", riemdp_colours = "n=count landmarks=flag",
   with_simulation = "seed expr=any"

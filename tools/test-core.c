@@ -201,6 +201,8 @@ int main(void)
     laws("correlation_offlog", 4, 0, 4, 1);
     laws("correlation_logcholesky", 4, 0, 4, 1);
     laws("simplex_aitchison", 5, 0, 0, 1);
+    laws("rotations", 3, 0, 3, 1);
+    laws("rotations_frames", 4, 0, 4, 1);
     means();
     noise("euclidean", 3, (double[]){0, 1, 2}, 2, 6, 12); /* a gamma law */
     /* sinh(r) exp(-a r), a = 1/sigma, has mean 2a/(a^2 - 1) and variance 2(a^2 + 1)/(a^2 - 1)^2 */

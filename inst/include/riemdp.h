@@ -39,7 +39,8 @@ RIEMDP_API const char *rdp_message(int status);
 
 /* Names and parameters as in the R package: euclidean, sphere, hyperboloid, ball: d; spd_affine, spd_logeuclidean,
  * spd_bures, spd_logcholesky, correlation_offlog, correlation_logcholesky: k; simplex_aitchison: k parts, none zero; kendall: k
- * landmarks; stiefel_euclidean, stiefel_canonical, grassmann: n, p. *out is NULL where the status isn't 0. */
+ * landmarks; stiefel_euclidean, stiefel_canonical, grassmann: n, p; rotations: n = 2, or 3, where distances are half the angle;
+ * rotations_frames: n from 4 on. *out is NULL where the status isn't 0. */
 RIEMDP_API int rdp_open(rdp_manifold **out, const char *name, size_t parameters, const int *parameter);
 RIEMDP_API void rdp_close(rdp_manifold *m); /* NULL is fine */
 RIEMDP_API size_t rdp_ambient(const rdp_manifold *m);

@@ -469,18 +469,92 @@ static int from_origin(manifold_t m, double *out, const double *base, struct poi
     return status;
 }
 
+/* ---- rotations of four dimensions and more: the frames of p = n with determinant 1 ------------------------------------- */
+
+static int init_rotations(struct manifold *m)
+{
+    m->param[1] = m->param[0];
+    int status = m->param[0] < 4 ? STATUS_BAD_MANIFOLD : init_data(m, 1);
+    m->rho_max = longest_way(m->param[0], m->param[0], 1);
+    m->flags |= MANIFOLD_SYMMETRIC;
+    return status;
+}
+
+/* whether the determinant is positive, by elimination; n * n doubles of work */
+static int turns(size_t n, const double *x, double *work)
+{
+    int positive = 1;
+    for (size_t j = 0; j < n * n; j++)
+        work[j] = x[j];
+    for (size_t k = 0; k < n; k++) {
+        size_t most = k;
+        for (size_t i = k + 1; i < n; i++)
+            if (fabs(work[i + k * n]) > fabs(work[most + k * n]))
+                most = i;
+        if (!(fabs(work[most + k * n]) > 0))
+            return 0;
+        for (size_t j = k; j < n && most != k; j++) {
+            double t = work[k + j * n];
+            work[k + j * n] = work[most + j * n];
+            work[most + j * n] = t;
+        }
+        positive ^= (most != k) ^ (work[k + k * n] < 0);
+        for (size_t j = k + 1; j < n; j++)
+            for (size_t i = k + 1; i < n; i++)
+                work[i + j * n] -= work[i + k * n] / work[k + k * n] * work[k + j * n];
+    }
+    return positive;
+}
+
+static int check_rotation(manifold_t m, struct points x, size_t begin, size_t end, double *work)
+{
+    int status = check_point(m, x, begin, end, work);
+    for (size_t i = begin; i < end && status == STATUS_OK; i++)
+        status = turns(m->rows, at(x, i), work) ? STATUS_OK : STATUS_OFF_MANIFOLD;
+    return status;
+}
+
+/* the polar factor; where it is no rotation, with the direction of the smallest singular value turned round */
+static int project_rotation(manifold_t m, double *out, struct points x, size_t begin, size_t end, double *work)
+{
+    size_t n = m->rows, nn = n * n;
+    double *a = work, *s = a + nn, *vt = s + n, *u = vt + nn, *rest = u + nn;
+    for (size_t i = begin; i < end; i++) {
+        double big = 0, *o = out + i * nn;
+        if (!all_finite(nn, at(x, i)))
+            return STATUS_NOT_FINITE;
+        for (size_t j = 0; j < nn; j++)
+            big = fmax(big, fabs(at(x, i)[j]));
+        for (size_t j = 0; j < nn; j++)
+            a[j] = big > 0 ? at(x, i)[j] / big : 0;
+        int status = la_svd(n, n, a, u, s, vt, rest);
+        if (status != STATUS_OK)
+            return status;
+        la_mul_square('N', 'N', n, u, vt, o);
+        int positive = turns(n, o, a);
+        if (!(s[n - 2] + (positive ? s[n - 1] : -s[n - 1]) > (double)n * RIEMDP_EPS * s[0]))
+            return STATUS_OFF_MANIFOLD;
+        for (size_t j = 0; j < n && !positive; j++)
+            u[j + (n - 1) * n] *= -1;
+        la_mul_square('N', 'N', n, u, vt, o);
+        polish(n, n, o, vt);
+    }
+    return STATUS_OK;
+}
+
 #define STIEFEL_OPERATIONS                                                                                             \
-    .work = work_size, .check_point = check_point, .check_tangent = check_tangent, .project = project,                 \
-    .project_tangent = project_tangent, .exp = exp_map, .log = log_map, .inner = inner, .coords = coords,              \
-    .from_coords = from_coords, .dist = dist, .transport = transport, .log_density = stiefel_log_density,              \
-    .exp_adjoint = stiefel_exp_adjoint, .log_sum = log_sum, .origin = origin, .to_origin = to_origin,                  \
-    .from_origin = from_origin
+    .work = work_size, .check_tangent = check_tangent, .project_tangent = project_tangent, .exp = exp_map,               \
+    .log = log_map, .inner = inner, .coords = coords, .from_coords = from_coords, .dist = dist,                         \
+    .transport = transport, .log_density = stiefel_log_density, .exp_adjoint = stiefel_exp_adjoint, .log_sum = log_sum, \
+    .origin = origin, .to_origin = to_origin, .from_origin = from_origin
 
 const struct manifold_ops manifold_stiefel_euclidean = {
     .name = "stiefel_euclidean",
     .family = "stiefel",
     .parameters = 2,
     .init = init_euclidean,
+    .check_point = check_point,
+    .project = project,
     STIEFEL_OPERATIONS,
 };
 
@@ -489,5 +563,16 @@ const struct manifold_ops manifold_stiefel_canonical = {
     .family = "stiefel",
     .parameters = 2,
     .init = init_canonical,
+    .check_point = check_point,
+    .project = project,
+    STIEFEL_OPERATIONS,
+};
+
+const struct manifold_ops manifold_rotations_frames = {
+    .name = "rotations_frames",
+    .family = "rotations",
+    .init = init_rotations,
+    .check_point = check_rotation,
+    .project = project_rotation,
     STIEFEL_OPERATIONS,
 };

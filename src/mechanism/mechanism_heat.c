@@ -13,7 +13,8 @@ size_t heat_group(manifold_t m, int *unitary)
         return m->rows - 1;
     if (m->ops == &manifold_sphere)
         return m->ambient;
-    int frames = m->ops == &manifold_stiefel_euclidean || m->ops == &manifold_stiefel_canonical || m->ops == &manifold_grassmann;
+    int frames = m->ops == &manifold_stiefel_euclidean || m->ops == &manifold_stiefel_canonical || m->ops == &manifold_grassmann ||
+                 m->ops == &manifold_rotations_frames;
     return frames ? m->rows : 0;
 }
 

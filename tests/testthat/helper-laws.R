@@ -70,6 +70,7 @@ all_manifolds <- function() {
     list(M = stiefel(8, 3, "canonical"), reach = 1.5),
     list(M = grassmann(2, 1), reach = 1.2), list(M = grassmann(3, 2), reach = 1.2), list(M = grassmann(4, 2), reach = 1.2),
     list(M = grassmann(7, 3), reach = 1.2), list(M = grassmann(5, 4), reach = 1.2),
+    list(M = rotations(2), reach = 2.5), list(M = rotations(3), reach = 2.8), list(M = rotations(4), reach = 2), list(M = rigid(3, 0.5), reach = 2),
     list(M = kendall(3), reach = 1.2), list(M = kendall(4), reach = 1.2), list(M = kendall(20), reach = 1.2),
     list(M = custom_sphere(2), reach = 2.5), list(M = custom_torus(2), reach = 2.5),
     list(M = product(sphere(2), euclidean(2), weights = c(1, 1 / 4)), reach = 2),
@@ -260,6 +261,12 @@ isometry <- function(M) {
     stiefel_euclidean = , stiefel_canonical = , grassmann = {
       q <- rotation(facts$rows)
       r <- rotation(facts$cols)
+      matrices(function(x) q %*% x %*% r)
+    },
+    rotations = , rotations_frames = {
+      proper <- function(q) q * (if (det(q) < 0) rep(c(-1, 1), c(facts$rows, facts$ambient - facts$rows)) else 1)
+      q <- proper(rotation(facts$rows))
+      r <- proper(rotation(facts$rows))
       matrices(function(x) q %*% x %*% r)
     },
     kendall = {

@@ -6,9 +6,11 @@
 delta_for <- function(mechanism) if (isTRUE(mechanism$needs_delta)) 1e-3 else 0
 
 mean_cases <- function() {
-  spaces <- function(name) switch(name, pointwise = "triangles", laplace = c("sphere", "matrices", "hyperboloid", "plane", "triangles", "pair", "parts", "correlations"),
-                                  wrapped = , kng = c("sphere", "matrices", "hyperboloid", "plane", "triangles", "parts"), gaussian = c("sphere", "plane", "pair"),
-                                  heat = c("sphere", "triangles", "pair"), chordal = "frames", staircase = c("sphere", "plane", "matrices", "pair"),
+  spaces <- function(name) switch(name, pointwise = "triangles",
+                                  laplace = c("sphere", "matrices", "hyperboloid", "plane", "triangles", "pair", "parts", "correlations", "rotations"),
+                                  wrapped = , kng = c("sphere", "matrices", "hyperboloid", "plane", "triangles", "parts"),
+                                  gaussian = c("sphere", "plane", "pair", "rotations"), heat = c("sphere", "triangles", "pair"), chordal = "frames",
+                                  staircase = c("sphere", "plane", "matrices", "pair", "rotations"),
                                   c("sphere", "plane", "matrices"))
   mechanisms <- internal("mean_mechanisms")()
   plain <- lapply(names(mechanisms), function(m) list(method = m, spaces = spaces(m), args = list(
@@ -19,9 +21,10 @@ mean_cases <- function() {
   plain$chain$undrawn <- "a chain promises nothing"
   c(plain, subspace_cases(), list(
     auto = list(method = "auto", spaces = "sphere", args = list(mechanism = "auto")),
-    lattice = list(method = "wrapped", spaces = c("sphere", "plane", "hyperboloid", "parts", "correlations"),
+    lattice = list(method = "wrapped", spaces = c("sphere", "plane", "hyperboloid", "parts", "correlations", "rotations"),
                    args = list(mechanism = "wrapped", numerics = "lattice")),
-    lattice_kng = list(method = "kng", spaces = c("sphere", "plane", "hyperboloid", "matrices"), args = list(mechanism = "kng", numerics = "lattice")),
+    lattice_kng = list(method = "kng", spaces = c("sphere", "plane", "hyperboloid", "matrices", "rotations"),
+                       args = list(mechanism = "kng", numerics = "lattice")),
     lattice_truncated = list(method = "laplace_truncated", spaces = c("sphere", "matrices"),
                              args = list(mechanism = "laplace_truncated", numerics = "lattice")),
     lattice_product = list(method = "wrapped", spaces = "pair", args = list(mechanism = "wrapped", numerics = "lattice")),
@@ -494,7 +497,7 @@ neighbour_calls <- function() {
     dp_variance = list(kind = "points", cases = list(
       frechet = list(method = "variance", spaces = c("sphere", "plane", "matrices", "hyperboloid", "triangles"), args = list()),
       unit = list(method = "variance", spaces = c("plane", "matrices"), args = list(unit = rep_len(1:5, NEIGHBOURS))),
-      from = list(method = "variance", spaces = c("sphere", "plane", "matrices", "hyperboloid", "triangles"), args = list(at = "center")),
+      from = list(method = "variance", spaces = c("sphere", "rotations", "matrices", "hyperboloid", "triangles"), args = list(at = "center")),
       more = list(method = "variance", spaces = c("sphere", "plane", "matrices"), pair = "more", forms = c("array", "mf_points"),
                   args = list(at = "center", neighbours = "add_remove"),
                   noisy = "^[$](value|squares[$]sum|size[$]count|sensitivity|expected_error)")),
@@ -505,7 +508,7 @@ neighbour_calls <- function() {
                                             case$args))
                    }),
     dp_test = list(kind = "points", forms = c("array", "mf_points", "guessed"), cases = list(
-      equal = list(method = "lots", spaces = c("sphere", "plane", "matrices", "hyperboloid", "triangles"), args = list(bandwidth = 0.05)),
+      equal = list(method = "lots", spaces = c("sphere", "plane", "matrices", "hyperboloid", "triangles", "rotations"), args = list(bandwidth = 0.05)),
       decision = list(method = "lots", spaces = c("sphere", "plane", "matrices"), args = list(bandwidth = 0.05, alpha = 0.1)),
       ball = list(method = "lots", spaces = c("plane", "matrices", "hyperboloid"), args = list(radius = 0.5)),
       symmetric = list(method = "lots", spaces = c("sphere", "plane", "matrices", "hyperboloid", "triangles"),

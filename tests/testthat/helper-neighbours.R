@@ -64,6 +64,7 @@ neighbour_spaces <- function() {
     hyperboloid = list(M = hyperbolic(2), center = c(1, 0, 0), radius = 1.5),
     triangles = list(M = kendall(3), center = kite, radius = 0.3),
     frames = list(M = stiefel(3, 2), center = diag(3)[, 1:2], radius = 0.3),
+    rotations = list(M = rotations(3), center = diag(3), radius = 0.8),
     pair = list(M = product(sphere(2), euclidean(1), weights = c(1, 1 / 4)), center = c(0, 0, 1, 0), radius = 0.4),
     double = list(M = power(hyperbolic(2), 2), center = c(1, 0, 0, 1, 0, 0), radius = 1),
     parts = list(M = simplex(3), center = c(0.5, 0.3, 0.2), radius = 1),

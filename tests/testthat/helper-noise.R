@@ -57,7 +57,13 @@ plain_coords <- function(M, p, v) {
       list(symmetric(both_sides(t(e$vectors), v), weight), skew_off(array(v, c(k, k, n))))
     },
     simplex_aitchison = , spd_logcholesky = , correlation_logcholesky = , correlation_offlog = chart_coords(M, p, v, n),
-    stiefel_euclidean = on_frames(sqrt(2)), stiefel_canonical = on_frames(1), grassmann = on_frames(NULL),
+    stiefel_euclidean = on_frames(sqrt(2)), stiefel_canonical = , rotations_frames = on_frames(1), grassmann = on_frames(NULL),
+    rotations = {
+      a <- array(crossprod(matrix(p, k), matrix(v, k)), c(k, k, n))
+      skew <- (a - aperm(a, c(2, 1, 3))) / 2
+      list(if (k == 2) matrix(skew[2, 1, ]) else cbind(skew[3, 2, ], skew[1, 3, ], skew[2, 1, ]) / 2,
+           max(abs(a + aperm(a, c(2, 1, 3)))) / max(abs(v)))
+    },
     kendall = {
       normal <- cbind(rep(1, k) / sqrt(k), p)
       real <- rbind(cbind(Re(normal), -Im(normal)), cbind(Im(normal), Re(normal)))
@@ -65,7 +71,10 @@ plain_coords <- function(M, p, v) {
       y <- crossprod(q, rbind(Re(matrix(v, k)), Im(matrix(v, k))))
       list(t(y[-(1:4), , drop = FALSE]), max(abs(y[1:4, ])) / max(abs(v)))
     },
-    product = {
+    product = if (length(M$parts) == 1) {
+      own <- plain_coords(M$parts[[1]], p, v)
+      list(sqrt(M$weights) * own, attr(own, "off"))
+    } else {
       v <- rows(v)
       each <- lapply(seq_along(M$parts), function(i) plain_coords(M$parts[[i]], mf_part(M, p, i), mf_part(M, v, i)))
       list(do.call(cbind, Map(function(a, w) sqrt(w) * a, each, M$weights)), max(vapply(each, attr, 0, "off")))
@@ -112,6 +121,8 @@ awkward_base <- function(M) {
       (w + t(w)) / 2
     },
     stiefel_euclidean = , stiefel_canonical = , grassmann = -diag(k)[, k + 1 - seq_len(facts$cols), drop = FALSE],
+    rotations = if (k == 2) -diag(2) else 2 / 3 - diag(3), # by pi
+    rotations_frames = -diag(k)[, k:1],
     kendall = mf_project(M, complex(real = c(rep(0, k - 1), 1), imaginary = 0)),
     NULL
   )
