@@ -222,6 +222,10 @@ test_that("wide Laplace noise follows the area of spheres and ends at pi", {
   center <- turn(c(1, 2, -1))
   d <- mf_dist(M, center, with_simulation(8, laplace_noise(M, center, 1.5, 1500)))
   expect_gt(ks.test(d, law)$p.value, 1e-4)
+  half <- product(M, weights = 1 / 4) # another sampler
+  expect_match(format(half)[1], "half angles")
+  d <- 2 * mf_dist(half, center, with_simulation(9, laplace_noise(half, center, 0.75, 1500)))
+  expect_gt(ks.test(d, law)$p.value, 1e-4)
 })
 
 test_that("no neighbours move a mean further than is paid for", {
