@@ -83,7 +83,7 @@ static void laws(const char *name, int a, int b, int rows, int diagonal)
         worst = fmax(worst, off[i]);
         asymmetric = fmax(asymmetric, fabs(there[i] - back[i]));
         triangle = fmax(triangle, there[i] - there[1] - far[i]);
-        check(i == 0 || there[i] > 0.01, "points differ", name);
+        check(i == 0 || there[i] > 1e-3, "points differ", name);
     }
     check(worst < 2e-7, "exp undoes log", name);
     check(asymmetric < 1e-9, "distance is symmetric", name);
