@@ -61,7 +61,7 @@ manifold_label.riemdp_correlation <- function(M) {
   sprintf("%d x %d correlation matrices, %s metric", M$param, M$param, metric[[M$name]])
 }
 
-# inst/proofs/geometry.md, section 4
+# inst/proofs/geometry.md, section 5
 #' @export
 ambient_bounds.riemdp_correlation <- function(M, center, radius) {
   k <- M$param

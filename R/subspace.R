@@ -37,7 +37,8 @@
 #' Each complex direction has two real dimensions.
 #'
 #' @param M a manifold: [sphere()], [hyperbolic()] (the hyperboloid), [kendall()], or a flat one: [euclidean()],
-#'   [simplex()], [correlation()], [spd()] with the log-Euclidean or log-Cholesky metric. On others no such subspaces are offered (error `riemdp_error_unsupported`).
+#'   [simplex()], [correlation()], [spd()] with the log-Euclidean or log-Cholesky metric. On others no such subspaces
+#'   are offered (error `riemdp_error_unsupported`).
 #' @param center the ball's public centre, one point, or a release that holds one. Of shapes, the template.
 #' @param basis public directions at the centre that span the subspace: the columns of a matrix (complex or k x 2 x q
 #'   landmarks for shapes, a k x k x q array for matrices), or tangent vectors as [mf_log()] gives them. They are

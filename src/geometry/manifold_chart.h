@@ -1,5 +1,5 @@
 /* Flat spaces seen through a chart: a global diffeomorphism onto R^dim carries the Euclidean metric back, so distances, geodesics and
- * transports are those of R^dim (inst/proofs/geometry.md, section 4). A chart says how points and tangent vectors go there and back;
+ * transports are those of R^dim (inst/proofs/geometry.md, section 5). A chart says how points and tangent vectors go there and back;
  * manifold_chart.c has the operations, and a manifold's table ends in CHART_OPERATIONS. */
 #ifndef RIEMDP_MANIFOLD_CHART_H
 #define RIEMDP_MANIFOLD_CHART_H
