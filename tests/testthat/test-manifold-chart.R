@@ -83,7 +83,8 @@ test_that("records come to the simplex by a public rule, each by itself", {
   m <- frechet_mean(y, M)$mean
   expect_gt(min(m) / max(m), 0.01)
   expect_lt(gap(mf_project(M, m), m), 1e-16)
-  expect_identical(mf_is_point(M, rbind(c(1, 0, 0), c(0, 0, 0), c(1, -1e-9, 1), c(1, NA, 1), c(1, Inf, 1), c(5, 1, 1))), c(TRUE, FALSE, FALSE, FALSE, FALSE, TRUE))
+  expect_identical(mf_is_point(M, rbind(c(1, 0, 0), c(0, 0, 0), c(1, -1e-9, 1), c(1, NA, 1), c(1, Inf, 1), c(5, 1, 1))),
+                   c(TRUE, FALSE, FALSE, FALSE, FALSE, TRUE))
   expect_error(mf_dist(M, c(0, 0, 0), c(1, 1, 1)), class = "riemdp_error_not_composition")
   expect_error(mf_dist(simplex(3, floor = 0), c(1, 0, 0), c(1, 1, 1)), class = "riemdp_error_not_composition")
   expect_lt(gap(mf_dist(simplex(2, floor = 0), c(1e-200, 1), c(1, 1)), 200 * log(10) / sqrt(2)), 1e-10)
