@@ -32,7 +32,7 @@
 #'   axes; of matrices by `"columns"` or `"rows"`. Angles need `units`. Objects of class `SO3` and `Q4` of package
 #'   rotations. `rotations(2)`: angles.
 #' * [product()]: a list with what each part takes; `units`, `layout` and `template` are lists by the parts' names or
-#'   numbers then.
+#'   numbers then. [oblique()]: an n x k x N array.
 #'
 #' Angles in radians beyond a turn are most often degrees: such a record has no point, nor has a latitude beyond a right
 #' angle.
@@ -160,7 +160,7 @@ TURN_HINT <- " (an angle beyond a turn, or a latitude beyond a right angle? Are 
 
 # cosine and sine of angles in a unit, exact at right angles of degrees; none where one is beyond `most` turns
 unit_circle <- function(a, units, most = 1) {
-  a[!(abs(a) <= most * if (units == "degrees") 360 else 2 * pi * (1 + 1e-9))] <- NA
+  a[!is.finite(a) | !(abs(a) <= most * if (units == "degrees") 360 else 2 * pi * (1 + 1e-9))] <- NA
   if (units == "degrees") cbind(cospi(a / 180), sinpi(a / 180)) else cbind(cos(a), sin(a))
 }
 
@@ -177,7 +177,7 @@ circular_angles <- function(x) {
   known <- is.list(how) && is_string(how$units) && how$units %in% c("radians", "degrees", "hours") &&
     is.numeric(x) && is.numeric(how$zero) && length(how$zero) == 1 && isTRUE(how$rotation %in% c("counter", "clock"))
   if (!known) abort_form("a circular object as package circular makes it")
-  if (!identical(how$type %||% "angles", "angles") || identical(how$modulo, "pi")) {
+  if (identical(how$modulo, "pi")) {
     abort_riemdp("unsupported", paste("directions without a sense (modulo pi) are no points of a circle: double the",
                                       "angles first."))
   }
@@ -240,8 +240,10 @@ read_sf <- function(x, how) {
   if (inherits(x, "sf")) x <- if (is_string(attr(x, "sf_column"))) unclass(x)[[attr(x, "sf_column")]]
   system <- attr(x, "crs")
   text <- if (is.list(system)) as.character(system$wkt %||% NA) else NA
-  if (!inherits(x, "sfc_POINT") || !isTRUE(startsWith(text, "GEOG"))) {
-    abort_form("points in geographical coordinates, e.g. after sf::st_transform(x, 4326)")
+  degrees <- startsWith(text, "GEOG") && grepl("UNIT[\"degree\"", text, fixed = TRUE) &&
+    grepl("PRIMEM[\"Greenwich\"", text, fixed = TRUE)
+  if (!inherits(x, "sfc_POINT") || !isTRUE(degrees)) {
+    abort_form("points in degrees from Greenwich and the equator, e.g. after sf::st_transform(x, 4326)")
   }
   place <- vapply(unclass(x), function(p) if (length(p) >= 2) as.double(p[1:2]) else c(NA_real_, NA), numeric(2))
   list(rows = globe_rows(matrix(place, ncol = 2, byrow = TRUE), FALSE, "degrees"), hint = TURN_HINT)
@@ -417,7 +419,7 @@ read_symmetric <- function(x, k, layout, orders) {
   half <- k * (k + if (whole) 1 else -1) / 2
   d <- dim(x)
   image <- length(d) >= 4 && is.numeric(x) && d[length(d)] == half
-  if (!image && !(is_table(x) && d[2] == half && !identical(d, c(k, k)))) {
+  if (!image && !(is_table(x) && d[2] == half && !(identical(d, c(k, k)) && is.null(layout)))) {
     check_unused(list(layout = layout), "layout")
     return(plain_rows(x, c(k, k)))
   }
@@ -433,7 +435,7 @@ read_symmetric <- function(x, k, layout, orders) {
   place[order] <- seq_len(half)
   place <- pmax(place, t(place))
   if (!whole) diag(place) <- half + 1L
-  read$rows <- cbind(read$rows, 1)[, place, drop = FALSE]
+  read$rows <- cbind(read$rows, rep(1, nrow(read$rows)))[, place, drop = FALSE]
   read
 }
 
@@ -456,6 +458,10 @@ read_points.riemdp_simplex <- function(M, x, how) {
 #' @export
 read_points.riemdp_product <- function(M, x, how) {
   circles <- all(vapply(M$parts, function(p) inherits(p, "riemdp_sphere") && mf_facts(p)$dimension == 1, NA))
+  sides <- dim(x)
+  if (is.numeric(x) && length(sides) == 3 && sides[2] == length(M$parts) && prod(sides[1:2]) == mf_facts(M)$ambient) {
+    x <- matrix(aperm(x, c(3, 1, 2)), sides[3]) # parts as columns of matrices
+  }
   if (circles && !(is.list(x) && !is.data.frame(x))) return(read_angles(x, how, length(M$parts)))
   if (!is.list(x) || is.data.frame(x) || length(x) != length(M$parts)) return(read_points.default(M, x, how))
   if (all(names(M$parts) %in% names(x)) && !is.null(names(M$parts))) x <- x[names(M$parts)]

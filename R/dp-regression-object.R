@@ -124,7 +124,9 @@ predict.riemdp_regression <- function(object, newdata = NULL, interval = c("none
 #' *No band* is told (`riemdp_error_unsupported`) where the last step was moved back into the public domain, where by
 #' public numbers the noise in the predictors' sums of squares is above a sixth of the number of records, where draws
 #' say that no curve is told, where residuals were cut at a `bound` that is too small, and for `"kng"` and `"paper"`.
-#' `bench/coverage-lines.csv` has what was seen elsewhere.
+#' `bench/coverage-lines.csv` has what was seen elsewhere: 95 % bands on the sphere held .94 to .99 with normal and .99
+#' with heavy-tailed residuals, .92 to .93 with uniform ones and many records, which a cut at their scale makes err more
+#' than normal ones do.
 #'
 #' @param object a release of [dp_regression()].
 #' @param parm not used.

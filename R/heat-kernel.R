@@ -73,8 +73,8 @@ heat_kept <- function(space, sigma) {
 }
 
 no_heat <- function(M) {
-  sprintf(paste("the heat kernel is drawn where a compact group of matrices turns the space: spheres, Stiefel and",
-                "Grassmann manifolds, planar shapes, products of these and of flat spaces. %s isn't one."),
+  sprintf(paste("the heat kernel is drawn where the package knows the compact group that turns the space: spheres,",
+                "Stiefel and Grassmann manifolds, planar shapes, products of these and of flat spaces. %s isn't one."),
           label_manifold(M))
 }
 

@@ -1,7 +1,8 @@
 #' Products of manifolds
 #'
 #' `product()` makes one manifold of several: a record has a point on each of them. `power()` is the product of k copies
-#' of one, and `torus()` that of d circles. `mf_join()` makes points of a product from points of its parts, `mf_part()`
+#' of one, `torus()` that of d circles, and `oblique()` that of k spheres: matrices of n rows whose k columns have
+#' length 1. `mf_join()` makes points of a product from points of its parts, `mf_part()`
 #' takes those of a part out again.
 #'
 #' The metric is \eqn{\sum_i w_i\langle u_i, v_i\rangle_i} with positive weights, so
@@ -33,12 +34,13 @@
 #' @param ... manifolds, also products; with names, these name the parts of points. Or one list of them.
 #' @param weights positive numbers between 1e-12 and 1e12, one for each manifold, or one for all.
 #' @param M for `power()` a manifold; for `mf_join()` and `mf_part()` a product.
+#' @param n number of rows, 2 or more.
 #' @param k,d number of copies, at least 1; a power of one copy is the manifold itself, in the units of `weight`.
 #' @param weight weight of each copy.
 #' @param x for `mf_join()` a list with the points of each part, in any form that the part takes, as many records each
 #'   or one; in order, or by the parts' names. For `mf_part()` points of the product, or tangent vectors.
 #' @param which a part, by number or name.
-#' @return `product()`, `power()` and `torus()`: a manifold object; products may be nested to depth 3. `mf_join()`:
+#' @return `product()`, `power()`, `torus()` and `oblique()`: a manifold object; products may be nested to depth 3. `mf_join()`:
 #'   points of the product, a row a record, a vector if all are single. `mf_part()`: points (or tangent vectors) of the
 #'   part, in its plain form, or [mf_points()] of it where `x` is such.
 #' @section Errors:
@@ -79,6 +81,10 @@ power <- function(M, k, weight = 1) {
 #' @rdname product
 #' @export
 torus <- function(d) power(sphere(1), d)
+
+#' @rdname product
+#' @export
+oblique <- function(n, k) power(sphere(check_count(n, "n", least = 2) - 1), k)
 
 # A manifold with its metric multiplied by a weight: a product of that one part, whose points keep their form. `title`
 # names it, where it has a name.

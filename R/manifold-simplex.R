@@ -12,18 +12,18 @@
 #' means are geometric means, closed.
 #'
 #' **Records are brought to the simplex on entry** to every function that takes points: counts, percentages and shares
-#' can be used as they are. A record's parts may be zero, none may be negative, one must be positive. Parts below
-#' `floor` times the record's largest are raised to that; then all are divided by their sum. That is a function of
-#' this record alone, so it costs no privacy, and `floor` is public: choose it by what can be detected, never by the
-#' data. A zero lies \eqn{\log(1/\mathrm{floor})} from the largest part, in logarithms, so that a small `floor` makes
-#' zeros far points. With `floor = 0` nothing is raised, and a record with a zero is no point
-#' (`riemdp_error_not_composition`). What is computed, a private mean or a result of [mf_exp()], may have parts below
-#' the `floor`; they are raised when it is handed on as a point. Doubles hold parts down to 1e-300 of the largest
+#' can be used as they are. A record's parts may be zero, none may be negative, one must be positive. A zero counts as
+#' `floor` times the record's largest part, positive parts as they are; then all are divided by their sum. That is a
+#' function of this record alone, so it costs no privacy, and `floor` is public: choose it by what can be detected,
+#' never by the data. A zero lies \eqn{\log(1/\mathrm{floor})} from the largest part, in logarithms, so that a small
+#' `floor` makes zeros far points. With `floor = 0` a record with a zero is no point (`riemdp_error_not_composition`).
+#' Points stay as they are, also private means with parts below the `floor`. Doubles hold parts down to 1e-300 of the
+#' largest
 #' ([mf_exp()] beyond: `riemdp_error_out_of_reach`; noise beyond is shortened).
 #'
 #' @param k number of parts, 2 or more.
 #' @param metric `"aitchison"`.
-#' @param floor the least that a part counts, relative to the largest part of its record; at least 0 and below 1.
+#' @param floor what a zero counts, relative to the largest part of its record; at least 0 and below 1.
 #' @return A manifold object.
 #' @references Aitchison, J. (1982). The statistical analysis of compositional data. *Journal of the Royal Statistical
 #'   Society B* 44, 139-177. \doi{10.1111/j.2517-6161.1982.tb01195.x}

@@ -93,6 +93,7 @@ manifold_of.default <- function(x) {
 # any accepted plain shape -> n x ambient matrix
 storage_rows <- function(x, M) {
   facts <- mf_facts(M)
+  if (inherits(part_leaves(M)[[1]]$M, "riemdp_simplex") && length(part_leaves(M)) == 1) x <- mf_project(M, x)
   if (facts$rows > 0 && facts$cols == 0) {
     x <- mf_project(M, x)
     if (!is.complex(x)) {

@@ -278,10 +278,9 @@ rows_times <- function(a, b) {
 }
 
 # f of points as rows; of those for which it fails, alone, 0
-each_row <- function(x, f) {
+each_row <- function(x, f, width = ncol(as.matrix(x))) {
   tryCatch(as.matrix(f(x)), riemdp_error = function(e) {
     rows <- lapply(seq_along(x), function(i) tryCatch(as.matrix(f(x[i])), riemdp_error = function(e) NULL))
-    width <- ncol(as.matrix(x))
     do.call(rbind, lapply(rows, function(row) row %||% matrix(0, 1, width)))
   })
 }

@@ -32,7 +32,15 @@ variance_at <- function(M, ask, at) {
 }
 
 # the point with these coordinates at the centre
-variance_point <- function(M, ask, a) mf_exp(M, ask$center, mf_from_coords(M, ask$center, a))
+# in doubles, or nearer the centre: a function of these coordinates alone, which can't fail
+variance_point <- function(M, ask, a) {
+  for (i in 1:60) {
+    p <- tryCatch(mf_exp(M, ask$center, mf_from_coords(M, ask$center, a)), riemdp_error = function(e) NULL)
+    if (!is.null(p)) return(p)
+    a <- 0.75 * a
+  }
+  mf_exp(M, ask$center, mf_from_coords(M, ask$center, 0 * a))
+}
 
 # how long logarithms of records of the ball are, at the point with coordinates `a` at the centre
 tangent_bound <- function(ask, a) (ask$ball$radius + sqrt(sum(a^2))) * (1 + 1e-9)
@@ -40,9 +48,9 @@ tangent_bound <- function(ask, a) (ask$ball$radius + sqrt(sum(a^2))) * (1 + 1e-9
 # Coordinates at p of the logarithms of records moved to the ball, each from its record alone; 0 for one that has none
 tangent_rows <- function(M, x, ask, p) {
   near <- mf_points(.Call(riemdp_to_ball, M, x, ask$center, ask$ball$radius), M)
-  v <- tangent_at(M, each_row(near, function(y) mf_log(M, p, y)))
-  rows <- mf_coords(M, p, v)
-  matrix(rows, ncol = mf_facts(M)$dimension)
+  d <- mf_facts(M)$dimension
+  coords <- function(y) matrix(mf_coords(M, p, tangent_at(M, as.matrix(mf_log(M, p, y)))), ncol = d)
+  matrix(each_row(near, coords, d), ncol = d)
 }
 
 # What one record may count at most: its distance is no longer than the radius and that from the centre together

@@ -549,7 +549,7 @@ arguments <- c(
   as_mf_points = "x=places M=sphere units=angle_unit layout=place_order", read_tps = "file=tps_file k=three",
   mf_inner = "M p u v", mf_join = "M=product x=product_points",
   mf_part = "M=product x=product_rows which=seed", power = "M=sphere k=two weight=positive",
-  product = "a=sphere b=plane weights=positive", torus = "d=two", mf_is_point = "M x", mf_jacobi = "M p v x=t u", mf_log = "M p q", mf_log_density = "M p v",
+  product = "a=sphere b=plane weights=positive", torus = "d=two", oblique = "n=three k=two", mf_is_point = "M x", mf_jacobi = "M p v x=t u", mf_log = "M p q", mf_log_density = "M p v",
   mf_norm = "M p v", mf_points = "x=x_or_texts M", mf_project = "M x", mf_project_tangent = "M p v",
   mf_random = "M n=count sd=positive", mf_random_tangent = "M p=one n=whole sd=positive",
   mf_transport = "M p q v method=transport rungs=count", privacy_profile = "M sigma distance epsilon=epsilons",

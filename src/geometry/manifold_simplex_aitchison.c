@@ -48,8 +48,8 @@ static int check_tangent(manifold_t m, struct points p, struct points v, size_t 
     return STATUS_OK;
 }
 
-/* Non-negative numbers: parts below `floor` times the largest are raised to that (1e-300 times, if they are positive), and all divided by
- * their sum. What has no such part is only divided. */
+/* Non-negative numbers: a zero counts as `floor` times the largest, other parts as they are (1e-300 times that at least), and all are
+ * divided by their sum. So what is a point stays one. */
 static int project(manifold_t m, double *out, struct points x, size_t begin, size_t end, double *work)
 {
     (void)work;
@@ -67,7 +67,7 @@ static int project(manifold_t m, double *out, struct points x, size_t begin, siz
             double t = at(x, i)[j];
             if (!(most > 0) || (t == 0 && m->floor == 0))
                 return STATUS_NOT_COMPOSITION;
-            o[j] = fmax(t / most, fmax(m->floor, 1e-300));
+            o[j] = fmax(t > 0 ? t / most : m->floor, 1e-300);
             sum += o[j];
         }
         for (size_t j = 0; j < m->ambient; j++)
@@ -171,9 +171,15 @@ static int pull(manifold_t m, double *v, const double *y, const double *a, doubl
 {
     const double *x = y + m->dim;
     helmert_back(m->ambient, a, work);
-    double mean = dot(m->ambient, x, work);
-    for (size_t j = 0; j < m->ambient; j++)
+    double mean = dot(m->ambient, x, work), rest = 0;
+    size_t most = 0;
+    for (size_t j = 1; j < m->ambient; j++)
+        most = x[j] > x[most] ? j : most;
+    for (size_t j = 0; j < m->ambient; j++) {
         v[j] = x[j] * (work[j] - mean);
+        rest += j == most ? 0 : v[j];
+    }
+    v[most] = -rest; /* what cancels near a vertex is the largest part's */
     return STATUS_OK;
 }
 

@@ -36,7 +36,7 @@ test_that("places on a globe", {
 })
 
 test_that("points of package sf", {
-  system <- structure(list(input = "EPSG:4326", wkt = "GEOGCRS[\"WGS 84\", ...]"), class = "crs")
+  system <- structure(list(input = "EPSG:4326", wkt = "GEOGCRS[\"WGS 84\", PRIMEM[\"Greenwich\",0,ANGLEUNIT[\"degree\",0.0174]], ANGLEUNIT[\"degree\",0.0174]]"), class = "crs")
   dot <- function(lon, lat) structure(c(lon, lat), class = c("XY", "POINT", "sfg"))
   column <- structure(list(dot(10, 50), dot(NA, NA), dot(-170, -20)), class = c("sfc_POINT", "sfc"), crs = system)
   table <- structure(list(id = 1:3, geom = column), row.names = 1:3, class = c("sf", "data.frame"), sf_column = "geom")
@@ -44,6 +44,8 @@ test_that("points of package sf", {
   expect_identical(read(column, sphere(2), invalid = "missing"), own)
   expect_identical(read(table, sphere(2), invalid = "missing"), own)
   planar <- structure(column, crs = structure(list(input = "EPSG:3857", wkt = "PROJCRS[...]"), class = "crs"))
+  grads <- structure(column, crs = structure(list(input = "EPSG:4807", wkt = "GEOGCRS[\"NTF\", PRIMEM[\"Paris\",2.3], ANGLEUNIT[\"grad\",0.0157]]"), class = "crs"))
+  expect_error(read(grads, sphere(2)), "degrees from Greenwich", class = "riemdp_error_shape")
   expect_error(read(planar, sphere(2)), "st_transform", class = "riemdp_error_shape")
   expect_error(read(column, sphere(2), units = "degrees"), "no use", class = "riemdp_error_argument")
 })
@@ -66,7 +68,9 @@ test_that("angles and objects of package circular", {
   expect_equal(rows_of(read(wind, sphere(1))), rbind(c(0, 1), c(1, 0), c(sinpi(5 / 180), cospi(5 / 180))), tolerance = 1e-14)
   expect_equal(rows_of(read(circular(6, "hours"), sphere(1))), cbind(0, 1), tolerance = 1e-15)
   expect_error(read(circular(1, modulo = "pi"), sphere(1)), "double the", class = "riemdp_error_unsupported")
-  expect_error(read(circular(1, type = "directions"), sphere(1)), class = "riemdp_error_unsupported")
+  expect_identical(read(circular(1, type = "directions"), sphere(1)), read(circular(1), sphere(1)))
+  expect_silent(q <- read(circular(c(1, Inf, 2)), sphere(1), invalid = "missing"))
+  expect_identical(is.na(q), c(FALSE, TRUE, FALSE))
   expect_error(read(structure(1, class = "circular"), sphere(1)), class = "riemdp_error_shape")
   # a torus, a column for each circle
   t <- cbind(c(10, 20), c(90, 270))
@@ -191,6 +195,11 @@ test_that("correlations and compositions", {
     half <- t(vapply(frames, function(f) cor(f)[if (order == "lower") lower.tri(diag(4)) else upper.tri(diag(4))], numeric(6)))
     expect_identical(rows_of(read(half, M, layout = order)), rows_of(p))
   }
+  three <- cbind(c(0.1, 0.2, 0.3), c(0, 0.1, 0.2), c(0.5, 0.1, 0))
+  expect_silent(square <- read(three, correlation(3), layout = "lower"))
+  expect_identical(as.array(square)[, , 2], matrix(c(1, 0.2, 0.1, 0.2, 1, 0.1, 0.1, 0.1, 1), 3))
+  expect_silent(none <- read(matrix(0, 0, 3), correlation(3), layout = "lower"))
+  expect_identical(length(none), 0L)
   expect_error(read(half, M, layout = "diagonal"), class = "riemdp_error_argument")
   expect_error(read(lapply(frames, cov), M), "record 1 is no point", class = "riemdp_error_off_manifold")
   x <- rbind(a = c(2, 0, 8), b = c(0, 0, 0), c = c(1, -1, 1), d = c(0.2, 0.3, 0.5), e = c(NA, 1, 1))
@@ -213,6 +222,11 @@ test_that("products take a list with each part's form, and private means take th
   expect_identical(rows_of(mf_part(M, p, "place")), rows_of(read(given$place, sphere(2), units = "degrees")))
   expect_error(read(list(size = 1, shape = half, place = given$place), M, units = list(place = "degrees"), layout = list(shape = "lower")),
                class = "riemdp_error_shape")
+  columns <- array(c(1, 0, 0, 0, 1, 0, 0, 0, 1, 0.6, 0.8, 0), c(3, 2, 2))
+  O <- oblique(3, 2)
+  expect_identical(O, power(sphere(2), 2))
+  expect_identical(rows_of(read(columns, O)), rbind(c(1, 0, 0, 0, 1, 0), c(0, 0, 1, 0.6, 0.8, 0)))
+  expect_identical(is.na(read(replace(columns, 1, 2), O, invalid = "missing")), c(TRUE, FALSE))
   set.seed(3)
   towns <- data.frame(lat = c(rnorm(60, 50, 3), 400), lon = c(rnorm(60, 10, 3), NA))
   q <- read(towns, sphere(2), units = "degrees", invalid = "missing")

@@ -358,6 +358,20 @@ test_that("objects of the package rotations are taken by their class", {
   expect_lt(gap(read(structure(q, class = "Q4"), NULL), x$matrices), 1e-14)
   expect_lt(gap(read(structure(t(matrix(x$matrices, 9)), class = "SO3"), NULL), x$matrices), 1e-14)
   skip_if_not_installed("rotations")
-  expect_lt(gap(read(rotations::as.Q4(rotations::as.SO3(x$vectors)), NULL), x$matrices), 1e-12)
-  expect_lt(gap(read(rotations::as.SO3(x$vectors), NULL), x$matrices), 1e-12)
+  package <- asNamespace("rotations")
+  expect_lt(gap(read(package$as.Q4(package$as.SO3(x$vectors)), NULL), x$matrices), 1e-12)
+  expect_lt(gap(read(package$as.SO3(x$vectors), NULL), x$matrices), 1e-12)
+})
+
+test_that("a public point that is off by rounding serves all records alike", {
+  M <- rotations(3)
+  at <- diag(3) + 0.95e-8 * (1 - diag(3))
+  expect_true(mf_is_point(M, at))
+  set.seed(8)
+  for (i in 1:20) {
+    x <- array(diag(3), c(3, 3, 20))
+    u <- rnorm(3)
+    x[, , 7] <- mf_exp(M, diag(3), mf_from_coords(M, diag(3), 1.2 * u / sqrt(sum(u^2))))
+    expect_s3_class(dp_test(x, M, epsilon = 1, null = "symmetric", at = at, radius = 1.3, invalid = "center"), "riemdp_test")
+  }
 })
