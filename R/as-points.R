@@ -457,24 +457,29 @@ read_points.riemdp_simplex <- function(M, x, how) {
 
 #' @export
 read_points.riemdp_product <- function(M, x, how) {
+  if (is.list(x) && !is.data.frame(x) && length(x) == length(M$parts)) return(read_parts(M, x, how))
   circles <- all(vapply(M$parts, function(p) inherits(p, "riemdp_sphere") && mf_facts(p)$dimension == 1, NA))
-  sides <- dim(x)
-  if (is.numeric(x) && length(sides) == 3 && sides[2] == length(M$parts) && prod(sides[1:2]) == mf_facts(M)$ambient) {
-    x <- matrix(aperm(x, c(3, 1, 2)), sides[3]) # parts as columns of matrices
-  }
-  if (circles && !(is.list(x) && !is.data.frame(x))) return(read_angles(x, how, length(M$parts)))
-  if (!is.list(x) || is.data.frame(x) || length(x) != length(M$parts)) return(read_points.default(M, x, how))
-  if (all(names(M$parts) %in% names(x)) && !is.null(names(M$parts))) x <- x[names(M$parts)]
+  x <- part_columns(M, x)
+  if (circles && (!is.list(x) || is.data.frame(x))) read_angles(x, how, length(M$parts)) else
+    read_points.default(M, x, how)
+}
+
+# parts as columns of matrices: records in rows
+part_columns <- function(M, x) {
+  d <- dim(x)
+  fits <- is.numeric(x) && length(d) == 3 && d[2] == length(M$parts) && prod(d[1:2]) == mf_facts(M)$ambient
+  if (fits) matrix(aperm(x, c(3, 1, 2)), d[3]) else x
+}
+
+# a list with each part's form
+read_parts <- function(M, x, how) {
+  if (!is.null(names(M$parts)) && all(names(M$parts) %in% names(x))) x <- x[names(M$parts)]
   of <- function(given, i) {
     if (!is.list(given)) return(given)
     at <- if (is.null(names(given))) i else match(names(M$parts)[i], names(given), 0)
     if (length(at) == 1 && at %in% seq_along(given)) given[[at]]
   }
-  read <- lapply(seq_along(x), function(i) {
-    part <- M$parts[[i]]
-    own <- lapply(how, of, i)
-    read_points(part, x[[i]], own)
-  })
+  read <- lapply(seq_along(x), function(i) read_points(M$parts[[i]], x[[i]], lapply(how, of, i)))
   counts <- vapply(read, function(r) nrow(r$rows), 0L)
   if (length(unique(counts)) > 1) abort_riemdp("shape", "the parts have different numbers of records.")
   list(rows = do.call(cbind, lapply(read, `[[`, "rows")), names = read[[1]]$names)
