@@ -46,6 +46,8 @@ test_that("points of package sf", {
   planar <- structure(column, crs = structure(list(input = "EPSG:3857", wkt = "PROJCRS[...]"), class = "crs"))
   grads <- structure(column, crs = structure(list(input = "EPSG:4807", wkt = "GEOGCRS[\"NTF\", PRIMEM[\"Paris\",2.3], ANGLEUNIT[\"grad\",0.0157]]"), class = "crs"))
   expect_error(read(grads, sphere(2)), "degrees from Greenwich", class = "riemdp_error_shape")
+  paris <- structure(column, crs = list(wkt = "GEOGCRS[\"NTF\", PRIMEM[\"Paris\",2.3], ANGLEUNIT[\"degree\",0.0174]]"))
+  expect_error(read(paris, sphere(2)), "degrees from Greenwich", class = "riemdp_error_shape")
   expect_error(read(planar, sphere(2)), "st_transform", class = "riemdp_error_shape")
   expect_error(read(column, sphere(2), units = "degrees"), "no use", class = "riemdp_error_argument")
 })

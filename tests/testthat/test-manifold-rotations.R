@@ -372,6 +372,7 @@ test_that("a public point that is off by rounding serves all records alike", {
     x <- array(diag(3), c(3, 3, 20))
     u <- rnorm(3)
     x[, , 7] <- mf_exp(M, diag(3), mf_from_coords(M, diag(3), 1.2 * u / sqrt(sum(u^2))))
+    expect_equal(sqrt(sum(mf_coords(M, at, mf_log(M, at, x[, , 7]))^2)), 1.2, tolerance = 1e-6)
     expect_s3_class(dp_test(x, M, epsilon = 1, null = "symmetric", at = at, radius = 1.3, invalid = "center"), "riemdp_test")
   }
 })
