@@ -40,9 +40,9 @@
 #' @param x for `mf_join()` a list with the points of each part, in any form that the part takes, as many records each
 #'   or one; in order, or by the parts' names. For `mf_part()` points of the product, or tangent vectors.
 #' @param which a part, by number or name.
-#' @return `product()`, `power()`, `torus()` and `oblique()`: a manifold object; products may be nested to depth 3. `mf_join()`:
-#'   points of the product, a row a record, a vector if all are single. `mf_part()`: points (or tangent vectors) of the
-#'   part, in its plain form, or [mf_points()] of it where `x` is such.
+#' @return `product()`, `power()`, `torus()` and `oblique()`: a manifold object; products may be nested to depth 3.
+#'   `mf_join()`: points of the product, a row a record, a vector if all are single. `mf_part()`: points (or tangent
+#'   vectors) of the part, in its plain form, or [mf_points()] of it where `x` is such.
 #' @section Errors:
 #' `riemdp_error_argument` for weights or parts that are none, `riemdp_error_shape` where numbers of records differ.
 #' @references O'Neill, B. (1983). *Semi-Riemannian Geometry with Applications to Relativity*. Academic Press, chapters

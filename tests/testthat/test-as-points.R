@@ -36,7 +36,8 @@ test_that("places on a globe", {
 })
 
 test_that("points of package sf", {
-  system <- structure(list(input = "EPSG:4326", wkt = "GEOGCRS[\"WGS 84\", PRIMEM[\"Greenwich\",0,ANGLEUNIT[\"degree\",0.0174]], ANGLEUNIT[\"degree\",0.0174]]"), class = "crs")
+  degree <- "ANGLEUNIT[\"degree\",0.0174]"
+  system <- list(wkt = sprintf("GEOGCRS[\"WGS 84\", PRIMEM[\"Greenwich\",0,%s], %s]", degree, degree))
   dot <- function(lon, lat) structure(c(lon, lat), class = c("XY", "POINT", "sfg"))
   column <- structure(list(dot(10, 50), dot(NA, NA), dot(-170, -20)), class = c("sfc_POINT", "sfc"), crs = system)
   table <- structure(list(id = 1:3, geom = column), row.names = 1:3, class = c("sf", "data.frame"), sf_column = "geom")
@@ -44,7 +45,7 @@ test_that("points of package sf", {
   expect_identical(read(column, sphere(2), invalid = "missing"), own)
   expect_identical(read(table, sphere(2), invalid = "missing"), own)
   planar <- structure(column, crs = structure(list(input = "EPSG:3857", wkt = "PROJCRS[...]"), class = "crs"))
-  grads <- structure(column, crs = structure(list(input = "EPSG:4807", wkt = "GEOGCRS[\"NTF\", PRIMEM[\"Paris\",2.3], ANGLEUNIT[\"grad\",0.0157]]"), class = "crs"))
+  grads <- structure(column, crs = list(wkt = "GEOGCRS[\"NTF\", PRIMEM[\"Paris\",2.3], ANGLEUNIT[\"grad\",0.0157]]"))
   expect_error(read(grads, sphere(2)), "degrees from Greenwich", class = "riemdp_error_shape")
   paris <- structure(column, crs = list(wkt = "GEOGCRS[\"NTF\", PRIMEM[\"Paris\",2.3], ANGLEUNIT[\"degree\",0.0174]]"))
   expect_error(read(paris, sphere(2)), "degrees from Greenwich", class = "riemdp_error_shape")
