@@ -11,8 +11,9 @@
 #'
 #' **Angles** are points of `sphere(1)`, (cos a, sin a), places on a globe of `sphere(2)`; [as_mf_points()] makes them
 #' of degrees or radians, of objects of package circular and of package sf. On the circle a private mean's ball may have
-#' a radius up to \eqn{\pi/2}, all of a half circle; angles of several circles are points of [torus()]. Directions without
-#' a sense, which are the same after half a turn, are points of `grassmann(2, 1)`, or of the circle once doubled.
+#' a radius up to \eqn{\pi/2}, all of a half circle; angles of several circles are points of [torus()]. Directions
+#' without a sense, which are the same after half a turn, are points of `grassmann(2, 1)`, or of the circle once
+#' doubled.
 #'
 #' @param d dimension of the sphere, 1 or more; points have d + 1 coordinates.
 #' @return A manifold object.
