@@ -415,7 +415,8 @@ test_that("a first look is paid for out of epsilon, decides as it should, and is
   }
   expect_true(all(mechanisms(0.9) == "wishart"))
   expect_gt(mean(mechanisms(0.02) == "bingham"), 0.6)
-  x <- with_simulation(24, matrix(rnorm(2000 * d), 2000) * rep(c(0.7, rep(0.02, d - 1)), each = 2000))
+  # a first direction so strong that the look's own noise decides nothing, in a call that draws as private ones do
+  x <- with_simulation(24, cbind(sample(c(-0.95, 0.95), 2000, TRUE), matrix(rnorm(2000 * (d - 1), sd = 0.02), 2000)))
   ledger <- dp_ledger(NULL, epsilon = 1)
   r <- dp_pca(x, 1, 0.5, bound = 1, ledger = ledger)
   expect_identical(r$mechanism, "wishart")
