@@ -69,7 +69,8 @@ curve_middle <- function(fit, x) {
 # in their order, and their fitted values.
 plot_ellipses_along <- function(fit, x, records, main, ...) {
   steps <- 7
-  k <- fit$manifold$param
+  M <- fit$manifold
+  k <- mf_facts(M)$rows
   line <- curve_of(fit, steps)
   if (is.null(line)) {
     few <- unique(round(seq(1, nrow(x), length.out = min(nrow(x), 2 * steps))))
@@ -79,11 +80,7 @@ plot_ellipses_along <- function(fit, x, records, main, ...) {
   }
   at <- if (is.null(line)) few else x[, 1]
   goal <- if (is.null(line)) at else line$x
-  fitted <- as.array(if (is.null(line)) fit$fitted.values else line$points)
-  given <- as.array(records)
-  shape <- function(a, i) ellipse_points(matrix(a[, , i], k))
-  outlines <- c(lapply(seq_along(at), function(i) shape(given, i)),
-                lapply(seq_along(goal), function(i) shape(fitted, i)))
+  outlines <- c(closed_curves(M, records), closed_curves(M, if (is.null(line)) fit$fitted.values else line$points))
   size <- stats::quantile(vapply(outlines, function(o) max(abs(o)), 0), 0.9)
   across <- if (is.null(line)) length(few) else steps
   wide <- max(diff(range(at)), 1e-300) / (2.2 * across) / size
@@ -147,7 +144,7 @@ plot_residuals <- function(fit, main, ...) {
 # ellipses side by side along a predictor
 plot_ellipse_row <- function(M, points, at, name, main, ...) {
   k <- mf_facts(M)$rows
-  outlines <- lapply(seq_along(at), function(i) ellipse_points(matrix(plain_shape(M, points)[, , i], k)))
+  outlines <- closed_curves(M, points)
   size <- max(vapply(outlines, function(o) max(abs(o)), 0))
   wide <- diff(range(at)) / (2.2 * length(at)) / size
   graphics::plot.default(NA, xlim = range(at) + c(-1, 1) * diff(range(at)) / (1.8 * length(at)), ylim = c(-1, 1) * size,

@@ -157,6 +157,16 @@ test_that("one part alone is that space in other units", {
     expect_identical(guarantee(r)$label, "pure", label = label)
     expect_lt(mf_dist(M, r$value, frechet_mean(x, U)$mean), 0.02)
   }
+  # ellipses are ellipses in all units
+  x <- mf_random(spd(2), 20, sd = 0.2)
+  drawn <- function(M) {
+    file <- tempfile()
+    grDevices::postscript(file)
+    plot(geodesic_regression(y ~ t, M, list(t = seq(0, 1, length.out = 20), y = mf_points(x, M))), main = "")
+    grDevices::dev.off()
+    readLines(file)
+  }
+  expect_identical(drawn(product(spd(2), weights = 4)), drawn(spd(2)))
   y <- mf_random(sphere(2), 60)
   p <- vapply(list(sphere(2), product(sphere(2), weights = 9)), function(M) {
     with_simulation(2, dp_test(y, M, 5, group = rep(1:2, 30))$p.value)
