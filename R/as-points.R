@@ -70,16 +70,15 @@ as_mf_points <- function(x, M, units = NULL, layout = NULL, template = NULL, inv
   mf_facts(M)
   invalid <- check_choice(invalid, "invalid", c("error", "missing"))
   read <- read_points(M, x, list(units = units, layout = layout, template = template))
-  points <- new_points(read$rows, M, names = read$names)
-  bad <- rowSums(!is.finite(read$rows)) > 0
-  bad[!bad] <- !mf_is_point(M, points[!bad])
+  rows <- read$rows
+  bad <- rowSums(!is.finite(rows)) > 0
+  bad[!bad] <- !mf_is_point(M, new_points(rows[!bad, , drop = FALSE], M))
   if (invalid == "error" && any(bad)) {
     abort_riemdp("off_manifold", sprintf(
       "record %d is no point of %s%s. `invalid = \"missing\"` makes such records missing.", which(bad)[1],
       label_manifold(M), read$hint %||% ""
     ))
   }
-  rows <- read$rows
   rows[bad, ] <- NA
   new_points(rows, M, names = read$names)
 }
@@ -320,10 +319,7 @@ spline_image <- function(from, to, x) {
   from <- (from - middle) / size
   x <- (x - middle) / size
   terms <- function(p) cbind(1, Re(p), Im(p))
-  bend <- function(p) {
-    d2 <- Mod(outer(p, from, `-`))^2
-    ifelse(d2 > 0, d2 * log(d2), 0)
-  }
+  bend <- function(p) thin_plate(Mod(outer(p, from, `-`))^2)
   system <- rbind(cbind(bend(from), terms(from)), cbind(t(terms(from)), matrix(0, 3, 3)))
   solved <- solve(system, rbind(cbind(Re(to), Im(to)), matrix(0, 3, 2)), tol = 1e-12)
   image <- cbind(bend(x), terms(x)) %*% solved

@@ -323,7 +323,7 @@ POINTS_OF <- c("mf_points", "mf_project", "rows_to_points")
 MAKERS <- local({
   here <- environment(euclidean)
   classes <- sub("^manifold_label[.]riemdp_", "", ls(here, pattern = "^manifold_label[.]riemdp_"))
-  setdiff(classes[vapply(classes, exists, NA, here, mode = "function", inherits = FALSE)], "scaled")
+  classes[vapply(classes, exists, NA, here, mode = "function", inherits = FALSE)]
 })
 
 check_points_term <- function(expr) {

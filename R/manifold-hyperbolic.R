@@ -42,7 +42,7 @@ hyperbolic <- function(d, model = c("hyperboloid", "ball"), curvature = -1) {
   }
   M <- new_manifold(model, check_count(d, "d"), "riemdp_hyperbolic", model = model)
   if (curvature == -1) return(M)
-  scaled(M, -1 / curvature, sprintf("%s, curvature %.4g", manifold_label(M), curvature))
+  rescaled(M, -1 / curvature, sprintf("%s, curvature %.4g", manifold_label(M), curvature))
 }
 
 #' @export

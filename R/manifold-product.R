@@ -62,7 +62,7 @@ product <- function(..., weights = 1) {
   if (length(parts) < 1 || length(parts) > 1000) abort_riemdp("argument", "a product has 1 to 1000 parts.")
   lapply(parts, check_manifold)
   weights <- check_part_weights(weights, length(parts))
-  if (length(parts) == 1) return(scaled(parts[[1]], weights))
+  if (length(parts) == 1) return(rescaled(parts[[1]], weights))
   if (max(vapply(parts, product_depth, 0)) >= 3) abort_riemdp("argument", "products can be nested to depth 3.")
   M <- new_manifold("product", length(parts), "riemdp_product", parts = parts, weights = weights)
   leaves <- part_leaves(M)
@@ -88,7 +88,7 @@ oblique <- function(n, k) power(sphere(check_count(n, "n", least = 2) - 1), k)
 
 # A manifold with its metric multiplied by a weight: a product of that one part, whose points keep their form. `title`
 # names it, where it has a name.
-scaled <- function(M, weight, title = NULL) {
+rescaled <- function(M, weight, title = NULL) {
   check_part_weights(weight, 1)
   if (inherits(M, "riemdp_product")) {
     M$weights <- M$weights * weight

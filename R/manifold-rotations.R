@@ -42,7 +42,7 @@ rotations <- function(n) {
   n <- check_count(n, "n", least = 2, most = 1e5)
   check_frame(n, n)
   M <- new_manifold(if (n < 4) "rotations" else "rotations_frames", n, "riemdp_rotations")
-  if (n == 3) scaled(M, 4, "rotations SO(3)") else M # its table measures half the angle
+  if (n == 3) rescaled(M, 4, "rotations SO(3)") else M # its table measures half the angle
 }
 
 #' @export

@@ -19,6 +19,8 @@ new_manifold <- function(name, param, class, ..., extra = list()) {
 #'   like a power.
 #' * `homogeneous`, `two_point_homogeneous`, `symmetric`: logical.
 #' * `orthonormal`: whether points are unit vectors, or matrices with orthonormal columns.
+#' * `brings_records`: whether raw records are brought to the manifold wherever points are taken: shapes are centred and
+#'   scaled, compositions closed.
 #' * `one_mean`: whether records have one Frechet mean, however far apart they lie.
 #' * `uniform_by_projection`: whether a normal vector of the space around the manifold, projected, is uniformly
 #'   distributed; `arithmetic_stays`: whether the projected arithmetic mean of points of a ball lies in the ball.

@@ -119,7 +119,7 @@ test_space <- function(M, radius, kernel = "gaussian") {
   }
   reach <- if (is.null(radius)) Inf else check_number(radius, "radius", positive = TRUE, most = 1e100)
   if (kernel == "exponential") return(exponential_space(M, reach))
-  space <- list(kind = "gaussian", flat = if (!is.null(space$flat)) scaled(space$flat(leaf$M), leaf$weight),
+  space <- list(kind = "gaussian", flat = if (!is.null(space$flat)) rescaled(space$flat(leaf$M), leaf$weight),
                 diameter = if (!is.null(space$flat)) 2 * reach else
                   space$diameter(leaf$M$param, reach / sqrt(leaf$weight)))
   if (!is.null(space$flat)) reach <- min(reach, 1e100)

@@ -90,17 +90,11 @@ manifold_of.default <- function(x) {
   check_manifold(attr(x, "manifold"))
 }
 
-# whether raw records are brought to the manifold as they come, and are numbers in rows
-closed_on_entry <- function(M) {
-  inherits(M, "riemdp_simplex") || (inherits(M, "riemdp_scaled") && closed_on_entry(M$parts[[1]]))
-}
-
 # any accepted plain shape -> n x ambient matrix
 storage_rows <- function(x, M) {
   facts <- mf_facts(M)
-  if (closed_on_entry(M)) x <- mf_project(M, x)
+  if (facts$brings_records) x <- mf_project(M, x)
   if (facts$rows > 0 && facts$cols == 0) {
-    x <- mf_project(M, x)
     if (!is.complex(x)) {
       planar <- array(x, c(facts$rows, 2, length(x) / (2 * facts$rows)))
       x <- matrix(complex(real = planar[, 1, ], imaginary = planar[, 2, ]), facts$rows)

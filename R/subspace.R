@@ -122,11 +122,14 @@ check_template <- function(M) {
   M
 }
 
+# the thin-plate spline's kernel, of squared distances
+thin_plate <- function(d2) ifelse(d2 > 0, d2 * log(d2), 0)
+
 # Bookstein's bending-energy matrix: the upper left block of the inverse of the thin-plate spline's system
 bending_energy <- function(z) {
   z <- z / max(Mod(z))
   d2 <- Mod(outer(z, z, `-`))^2
-  u <- ifelse(d2 > 0, d2 * log(d2), 0)
+  u <- thin_plate(d2)
   q <- qr(cbind(1, Re(z), Im(z)))
   if (q$rank < 3 || any(d2[upper.tri(d2)] < 1e-12)) {
     abort_riemdp("argument", "`center` must have landmarks that differ and don't lie on one line.")

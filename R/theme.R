@@ -167,8 +167,7 @@ autoplot.riemdp_points <- function(object, center = NULL, panels = FALSE, labels
   }
   if (picture(M) == "outline") return(gg_outlines(as_outlines(M, plain, center), panels, labels))
   if (picture(M) == "ellipse") {
-    curves <- lapply(seq_len(dim(plain)[3]), function(i) ellipse_points(matrix(plain[, , i], mf_facts(M)$rows)))
-    plot <- gg_curves(curves, rep("record", length(x)), FALSE, "variable 1", "variable 2") +
+    plot <- gg_curves(closed_curves(M, plain), rep("record", length(x)), FALSE, "variable 1", "variable 2") +
       ggplot2::theme(legend.position = "none")
     if (panels) {
       plot$data$panel <- factor(plot$data$group, labels = labels %||% as.character(seq_along(x)))

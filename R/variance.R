@@ -31,8 +31,8 @@ variance_at <- function(M, ask, at) {
   if (far > ask$ball$radius) a * (ask$ball$radius / far * (1 - 1e-12)) else a
 }
 
-# the point with these coordinates at the centre
-# in doubles, or nearer the centre: a function of these coordinates alone, which can't fail
+# The point with these coordinates at the centre, or nearer the centre where doubles hold none: a function of these
+# coordinates alone, which can't fail
 variance_point <- function(M, ask, a) {
   for (i in 1:60) {
     p <- tryCatch(mf_exp(M, ask$center, mf_from_coords(M, ask$center, a)), riemdp_error = function(e) NULL)

@@ -15,8 +15,8 @@ parts <- function(name, columns) {
   k <- length(columns)
   object("compositions", name, simplex(k), rep(1 / k, k), 3, function(x) as.matrix(as.data.frame(x)[columns]))
 }
-outlines <- function(name, read = function(x) x[, 1:2, ]) {
-  list(package = "shapes", object = name, radius = 0.3, read = read, how = list(), M = function(x) kendall(dim(x)[1]), center = function(x) x[, , 1])
+outlines <- function(name, read = function(x) x[, 1:2, ], package = "shapes") {
+  list(package = package, object = name, radius = 0.3, read = read, how = list(), M = function(x) kendall(dim(x)[1]), center = function(x) x[, , 1])
 }
 weeks <- function(f) function(x) {
   returns <- diff(log(unclass(x)))
@@ -26,7 +26,7 @@ objects <- list(
   object("datasets", "quakes", sphere(2), c(-1, 0, 0), 0.7, function(x) x[c("lat", "long")], units = "degrees"),
   object("datasets", "EuStockMarkets", spd(4), 1e-4 * diag(4), 3, weeks(stats::cov)),
   object("datasets", "EuStockMarkets", correlation(4), diag(4), 2, weeks(stats::cor)),
-  object("riemdp", "wishart_spd", spd(2), diag(2), 3), outlines("callosa"),
+  object("riemdp", "wishart_spd", spd(2), diag(2), 3), outlines("callosa", package = "riemdp"),
   angle("circular", "wind", units = "radians"), angle("circular", "turtles", function(x) x$arrival, units = "degrees"), angle("circular", "pigeons", function(x) x$bearing, units = "degrees"),
   angle("circular", "swallows", function(x) x$heading, units = "degrees"), angle("circular", "ncfrog"), angle("circular", "fisherB1c"), angle("circular", "fisherB12c"),
   angle("circular", "fisherB6c", function(x) x[[1]]),
@@ -41,7 +41,6 @@ objects <- list(
   outlines("qset2.dat"), outlines("mice", function(x) x$x)
 )
 rows <- lapply(objects, function(o) {
-  if (o$object == "callosa") o$package <- "riemdp"
   if (!nzchar(system.file(package = o$package))) return(NULL)
   x <- o$read(set(o$package, o$object))
   if (is.function(o$M)) o$M <- o$M(x)

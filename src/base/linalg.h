@@ -54,6 +54,8 @@ size_t la_expm1_work(size_t n);
 int la_expm1(size_t n, const double *a, double *out, double *work);
 /* log |det A| (A destroyed); `work` n doubles */
 int la_log_abs_det(size_t n, double *a, double *log_det, double *work);
+/* whether det A > 0 (A destroyed); `work` n doubles */
+int la_det_positive(size_t n, double *a, double *work);
 /* solves A X = B (n x m) in place of B by partial pivoting, A destroyed; `work` n doubles */
 int la_solve(size_t n, size_t m, double *a, double *b, double *work);
 /* principal logarithm (skew-symmetric) of the orthogonal matrix I + E; E is destroyed; relatively accurate for small E;

@@ -41,8 +41,10 @@ static void substitute_back(size_t n, size_t m, const double *a, double *b)
     }
 }
 
-int la_solve(size_t n, size_t m, double *a, double *b, double *work)
+/* a's triangular factors in its place, b (n x m) taken along; *odd: whether rows were swapped an odd number of times */
+static int factor(size_t n, size_t m, double *a, double *b, double *work, int *odd)
 {
+    *odd = 0;
     for (size_t k = 0; k < n; k++) {
         size_t p = pivot_row(n, k, a);
         double pivot = a[p + k * n];
@@ -51,19 +53,35 @@ int la_solve(size_t n, size_t m, double *a, double *b, double *work)
         if (p != k) {
             swap_rows(n, n, k, p, a);
             swap_rows(n, m, k, p, b);
+            *odd = !*odd;
         }
         for (size_t i = k + 1; i < n; i++)
             work[i] = a[i + k * n] /= pivot;
         eliminate(n, n - k - 1, k, a + (k + 1) * n, work);
         eliminate(n, m, k, b, work);
     }
-    substitute_back(n, m, a, b);
     return STATUS_OK;
+}
+
+int la_solve(size_t n, size_t m, double *a, double *b, double *work)
+{
+    int odd, status = factor(n, m, a, b, work, &odd);
+    if (status == STATUS_OK)
+        substitute_back(n, m, a, b);
+    return status;
+}
+
+int la_det_positive(size_t n, double *a, double *work)
+{
+    int odd, status = factor(n, 0, a, NULL, work, &odd);
+    for (size_t i = 0; i < n; i++)
+        odd ^= a[i + i * n] < 0;
+    return status == STATUS_OK && !odd;
 }
 
 int la_log_abs_det(size_t n, double *a, double *log_det, double *work)
 {
-    int status = la_solve(n, 0, a, NULL, work);
+    int odd, status = factor(n, 0, a, NULL, work, &odd);
     double s = 0;
     for (size_t i = 0; i < n; i++)
         s += log(fabs(a[i + i * n]));

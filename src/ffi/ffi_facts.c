@@ -29,6 +29,7 @@ static SEXP facts_body(struct call *c, void *data)
                 {"two_point_homogeneous", (m->flags & MANIFOLD_TWO_POINT) != 0},
                 {"symmetric", (m->flags & MANIFOLD_SYMMETRIC) != 0},
                 {"orthonormal", (m->flags & MANIFOLD_ORTHONORMAL) != 0},
+                {"brings_records", (m->flags & MANIFOLD_SCALED_ENTRY) != 0},
                 {"one_mean", (m->flags & MANIFOLD_ONE_MEAN) != 0},
                 {"uniform_by_projection", (m->flags & MANIFOLD_UNIFORM) != 0},
                 {"arithmetic_stays", (m->flags & MANIFOLD_ARITHMETIC) != 0},

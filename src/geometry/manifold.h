@@ -277,6 +277,13 @@ int manifold_ambient_inner(manifold_t m, double *out, struct points p, struct po
 void manifold_constant_jacobi(size_t n, double along, const double *v, const double *e, double c, double s, double b,
                               double *out_p, double *out_v);
 
+/* what every flat space has: density 1, factors 1 and x, spheres of Euclidean area (manifold_euclidean.c) */
+int manifold_flat_log_density(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end,
+                              double *work);
+int manifold_flat_jacobi(manifold_t m, double *out_p, double *out_v, struct points p, struct points v, struct points x,
+                         struct points u, size_t begin, size_t end, double *work);
+void manifold_flat_radial(manifold_t m, double rho, double *log_area, double *slope);
+
 /* the registry (manifold_registry.c), and one table more, entered at loading: that of users' own manifolds, which needs R */
 const struct manifold_ops *manifold_lookup(const char *name);
 void manifold_enter(const struct manifold_ops *ops);

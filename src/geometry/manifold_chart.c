@@ -37,6 +37,13 @@ static int base(manifold_t m, struct points p, size_t i, size_t begin, double *y
     return fresh(p, i, begin) ? m->ops->chart->to(m, y, at(p, i), work) : STATUS_OK;
 }
 
+/* coordinates of v at p, to a */
+static int pushed(manifold_t m, double *a, struct points p, struct points v, size_t i, size_t begin, const struct room *r)
+{
+    int status = base(m, p, i, begin, r->p, r->rest);
+    return status == STATUS_OK ? m->ops->chart->push(m, a, r->p, at(v, i), r->rest) : status;
+}
+
 /* The point at coordinates r->a. Doubles hold it if they have the coordinates to a hundredth when they are read back (into r->q). */
 static int point_at(manifold_t m, double *out, const struct room *r)
 {
@@ -68,37 +75,32 @@ static void point_held(manifold_t m, double *out, const struct room *r)
     m->ops->origin(m, out);
 }
 
-int chart_exp(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end, double *work)
+static int exp_any(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end, double *work, int hold)
 {
     struct room r = make_room(m, work);
     for (size_t i = begin; i < end; i++) {
-        int status = base(m, p, i, begin, r.p, r.rest);
-        if (status == STATUS_OK)
-            status = m->ops->chart->push(m, r.a, r.p, at(v, i), r.rest);
+        double *o = out + i * m->ambient;
+        int status = pushed(m, r.a, p, v, i, begin, &r);
+        if (status != STATUS_OK)
+            return status;
         for (size_t j = 0; j < m->dim; j++)
             r.a[j] += r.p[j];
-        if (status == STATUS_OK)
-            status = point_at(m, out + i * m->ambient, &r);
-        if (status != STATUS_OK)
+        if (hold)
+            point_held(m, o, &r);
+        else if ((status = point_at(m, o, &r)) != STATUS_OK)
             return status;
     }
     return STATUS_OK;
 }
 
+int chart_exp(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end, double *work)
+{
+    return exp_any(m, out, p, v, begin, end, work, 0);
+}
+
 int chart_exp_held(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end, double *work)
 {
-    struct room r = make_room(m, work);
-    for (size_t i = begin; i < end; i++) {
-        int status = base(m, p, i, begin, r.p, r.rest);
-        if (status == STATUS_OK)
-            status = m->ops->chart->push(m, r.a, r.p, at(v, i), r.rest);
-        if (status != STATUS_OK)
-            return status;
-        for (size_t j = 0; j < m->dim; j++)
-            r.a[j] += r.p[j];
-        point_held(m, out + i * m->ambient, &r);
-    }
-    return STATUS_OK;
+    return exp_any(m, out, p, v, begin, end, work, 1);
 }
 
 /* coordinates of q less those of p, to r->a */
@@ -142,9 +144,7 @@ int chart_inner(manifold_t m, double *out, struct points p, struct points u, str
 {
     struct room r = make_room(m, work);
     for (size_t i = begin; i < end; i++) {
-        int status = base(m, p, i, begin, r.p, r.rest);
-        if (status == STATUS_OK)
-            status = m->ops->chart->push(m, r.a, r.p, at(u, i), r.rest);
+        int status = pushed(m, r.a, p, u, i, begin, &r);
         if (status == STATUS_OK)
             status = m->ops->chart->push(m, r.b, r.p, at(v, i), r.rest);
         if (status != STATUS_OK)
@@ -158,9 +158,7 @@ int chart_coords(manifold_t m, double *out, struct points p, struct points v, si
 {
     struct room r = make_room(m, work);
     for (size_t i = begin; i < end; i++) {
-        int status = base(m, p, i, begin, r.p, r.rest);
-        if (status == STATUS_OK)
-            status = m->ops->chart->push(m, r.a, r.p, at(v, i), r.rest);
+        int status = pushed(m, r.a, p, v, i, begin, &r);
         if (status != STATUS_OK)
             return status;
         for (size_t j = 0; j < m->dim; j++)
@@ -190,34 +188,15 @@ int chart_transport(manifold_t m, double *out, struct points p, struct points q,
 {
     struct room r = make_room(m, work);
     for (size_t i = begin; i < end; i++) {
-        int status = base(m, p, i, begin, r.p, r.rest);
+        int status = pushed(m, r.a, p, v, i, begin, &r);
         if (status == STATUS_OK)
             status = base(m, q, i, begin, r.q, r.rest);
-        if (status == STATUS_OK)
-            status = m->ops->chart->push(m, r.a, r.p, at(v, i), r.rest);
         if (status == STATUS_OK)
             status = m->ops->chart->pull(m, out + i * m->ambient, r.q, r.a, r.rest);
         if (status != STATUS_OK)
             return status;
     }
     return STATUS_OK;
-}
-
-int chart_log_density(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end,
-                      double *work)
-{
-    return manifold_euclidean.log_density(m, out, p, v, begin, end, work);
-}
-
-int chart_jacobi(manifold_t m, double *out_p, double *out_v, struct points p, struct points v, struct points x,
-                 struct points u, size_t begin, size_t end, double *work)
-{
-    return manifold_euclidean.jacobi(m, out_p, out_v, p, v, x, u, begin, end, work);
-}
-
-void chart_radial(manifold_t m, double rho, double *log_area, double *slope)
-{
-    manifold_euclidean.radial(m, rho, log_area, slope);
 }
 
 /* differences are summed as coordinates and come down once */

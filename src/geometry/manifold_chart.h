@@ -32,16 +32,11 @@ int chart_from_coords(manifold_t m, double *out, struct points p, struct points 
 int chart_dist(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work);
 int chart_transport(manifold_t m, double *out, struct points p, struct points q, struct points v, size_t begin,
                     size_t end, double *work);
-int chart_log_density(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end,
-                      double *work);
-int chart_jacobi(manifold_t m, double *out_p, double *out_v, struct points p, struct points v, struct points x,
-                 struct points u, size_t begin, size_t end, double *work);
 int chart_log_sum(manifold_t m, double *sum, double *sum_sq, const double *p, struct points x, const double *w,
                   size_t begin, size_t end, double *work);
 int chart_start_add(manifold_t m, double *acc, struct points x, const double *w, size_t begin, size_t end,
                     double *work);
 int chart_start_end(manifold_t m, double *out, double *acc, double total, double *work);
-void chart_radial(manifold_t m, double rho, double *log_area, double *slope);
 int chart_to_origin(manifold_t m, double *out, const double *base, struct points x, size_t begin, size_t end,
                     double *work);
 int chart_from_origin(manifold_t m, double *out, const double *base, struct points x, size_t begin, size_t end,
@@ -50,8 +45,8 @@ int chart_from_origin(manifold_t m, double *out, const double *base, struct poin
 #define CHART_OPERATIONS                                                                                               \
     .work = chart_work, .exp = chart_exp, .log = chart_log, .inner = chart_inner, .coords = chart_coords,              \
     .from_coords = chart_from_coords, .dist = chart_dist, .transport = chart_transport,                                \
-    .log_density = chart_log_density, .jacobi = chart_jacobi, .log_sum = chart_log_sum, .start_add = chart_start_add,  \
-    .start_end = chart_start_end, .to_origin = chart_to_origin, .from_origin = chart_from_origin,                      \
-    .exp_held = chart_exp_held, .radial = chart_radial
+    .log_density = manifold_flat_log_density, .jacobi = manifold_flat_jacobi, .log_sum = chart_log_sum,                \
+    .start_add = chart_start_add, .start_end = chart_start_end, .to_origin = chart_to_origin,                          \
+    .from_origin = chart_from_origin, .exp_held = chart_exp_held, .radial = manifold_flat_radial
 
 #endif

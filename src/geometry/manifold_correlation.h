@@ -16,4 +16,10 @@ int correlation_project_tangent(manifold_t m, double *out, struct points p, stru
 /* D X D with a diagonal of exactly 1 */
 int correlation_scale(size_t k, double *x);
 
+/* all of a table but its name and its chart */
+#define CORRELATION_OPERATIONS                                                                                         \
+    .family = "correlation", .init = correlation_init, .check_point = correlation_check_point,                         \
+    .check_tangent = correlation_check_tangent, .project = correlation_project,                                        \
+    .project_tangent = correlation_project_tangent, .origin = spd_origin, CHART_OPERATIONS
+
 #endif

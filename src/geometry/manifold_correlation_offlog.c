@@ -203,13 +203,6 @@ static const struct chart chart = {size, work_size, to, from, push, pull};
 
 const struct manifold_ops manifold_correlation_offlog = {
     .name = "correlation_offlog",
-    .family = "correlation",
     .chart = &chart,
-    .init = correlation_init,
-    .check_point = correlation_check_point,
-    .check_tangent = correlation_check_tangent,
-    .project = correlation_project,
-    .project_tangent = correlation_project_tangent,
-    .origin = spd_origin,
-    CHART_OPERATIONS,
+    CORRELATION_OPERATIONS,
 };

@@ -140,7 +140,7 @@ RIEMDP_HOT static int strided(manifold_t m, enum strided_operation op, double *o
     return STATUS_OK;
 }
 
-static int log_density(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end,
+int manifold_flat_log_density(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end,
                        double *work)
 {
     (void)m, (void)p, (void)v, (void)work;
@@ -149,7 +149,7 @@ static int log_density(manifold_t m, double *out, struct points p, struct points
     return STATUS_OK;
 }
 
-static int jacobi(manifold_t m, double *out_p, double *out_v, struct points p, struct points v, struct points x,
+int manifold_flat_jacobi(manifold_t m, double *out_p, double *out_v, struct points p, struct points v, struct points x,
                   struct points u, size_t begin, size_t end, double *work)
 {
     (void)p, (void)v, (void)work;
@@ -180,7 +180,7 @@ static int from_origin(manifold_t m, double *out, const double *base, struct poi
     return exp_map(m, out, (struct points){base, 0}, x, begin, end, work);
 }
 
-static void radial(manifold_t m, double rho, double *log_area, double *slope)
+void manifold_flat_radial(manifold_t m, double rho, double *log_area, double *slope)
 {
     double d = (double)m->dim;
     *log_area = (d - 1) * log(rho);
@@ -208,12 +208,12 @@ const struct manifold_ops manifold_euclidean = {
     .from_coords = coords,
     .dist = dist,
     .transport = transport,
-    .log_density = log_density,
-    .jacobi = jacobi,
+    .log_density = manifold_flat_log_density,
+    .jacobi = manifold_flat_jacobi,
     .log_sum = log_sum,
     .strided = strided,
     .origin = origin,
     .to_origin = to_origin,
     .from_origin = from_origin,
-    .radial = radial,
+    .radial = manifold_flat_radial,
 };

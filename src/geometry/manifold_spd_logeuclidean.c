@@ -200,18 +200,6 @@ static int from_coords(manifold_t m, double *out, struct points p, struct points
     return STATUS_OK;
 }
 
-static int log_density(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end,
-                       double *work)
-{
-    return manifold_euclidean.log_density(m, out, p, v, begin, end, work);
-}
-
-static int jacobi(manifold_t m, double *out_p, double *out_v, struct points p, struct points v, struct points x,
-                  struct points u, size_t begin, size_t end, double *work)
-{
-    return manifold_euclidean.jacobi(m, out_p, out_v, p, v, x, u, begin, end, work);
-}
-
 /* the group law exp(log X -+ log base) */
 static int shift(manifold_t m, double *out, const double *base, struct points x, size_t begin, size_t end, double *work,
                  double sign)
@@ -255,11 +243,6 @@ static int from_origin(manifold_t m, double *out, const double *base, struct poi
     return shift(m, out, base, x, begin, end, work, 1);
 }
 
-static void radial(manifold_t m, double rho, double *log_area, double *slope)
-{
-    manifold_euclidean.radial(m, rho, log_area, slope);
-}
-
 const struct manifold_ops manifold_spd_logeuclidean = {
     .name = "spd_logeuclidean",
     .family = "spd",
@@ -276,12 +259,12 @@ const struct manifold_ops manifold_spd_logeuclidean = {
     .from_coords = from_coords,
     .dist = dist,
     .transport = transport,
-    .log_density = log_density,
-    .jacobi = jacobi,
+    .log_density = manifold_flat_log_density,
+    .jacobi = manifold_flat_jacobi,
     .log_sum = log_sum,
     .origin = spd_origin,
     .to_origin = to_origin,
     .from_origin = from_origin,
     .exp_held = exp_held,
-    .radial = radial,
+    .radial = manifold_flat_radial,
 };

@@ -124,23 +124,28 @@ static void polish(size_t n, size_t p, double *y, double *work)
     }
 }
 
+/* the singular values of y, divided by its largest entry, in a; work as la_svd() */
+static int scaled_svd(size_t n, size_t p, const double *y, double *a, double *u, double *s, double *vt, double *work)
+{
+    double big = 0;
+    if (!all_finite(n * p, y))
+        return STATUS_NOT_FINITE;
+    for (size_t j = 0; j < n * p; j++)
+        if (fabs(y[j]) > big)
+            big = fabs(y[j]);
+    if (big == 0)
+        return STATUS_OFF_MANIFOLD;
+    for (size_t j = 0; j < n * p; j++)
+        a[j] = y[j] / big;
+    return la_svd(n, p, a, u, s, vt, work);
+}
+
 static int project(manifold_t m, double *out, struct points x, size_t begin, size_t end, double *work)
 {
     size_t n = m->rows, p = m->cols, np = n * p;
     double *a = work, *s = a + np, *vt = s + p, *u = vt + p * p, *rest = u + np;
     for (size_t i = begin; i < end; i++) {
-        const double *y = at(x, i);
-        double big = 0;
-        if (!all_finite(np, y))
-            return STATUS_NOT_FINITE;
-        for (size_t j = 0; j < np; j++)
-            if (fabs(y[j]) > big)
-                big = fabs(y[j]);
-        if (big == 0)
-            return STATUS_OFF_MANIFOLD;
-        for (size_t j = 0; j < np; j++)
-            a[j] = y[j] / big;
-        int status = la_svd(n, p, a, u, s, vt, rest);
+        int status = scaled_svd(n, p, at(x, i), a, u, s, vt, rest);
         if (status != STATUS_OK)
             return status;
         if (!(s[p - 1] > (double)n * RIEMDP_EPS * s[0]))
@@ -480,37 +485,14 @@ static int init_rotations(struct manifold *m)
     return status;
 }
 
-/* whether the determinant is positive, by elimination; n * n doubles of work */
-static int turns(size_t n, const double *x, double *work)
-{
-    int positive = 1;
-    for (size_t j = 0; j < n * n; j++)
-        work[j] = x[j];
-    for (size_t k = 0; k < n; k++) {
-        size_t most = k;
-        for (size_t i = k + 1; i < n; i++)
-            if (fabs(work[i + k * n]) > fabs(work[most + k * n]))
-                most = i;
-        if (!(fabs(work[most + k * n]) > 0))
-            return 0;
-        for (size_t j = k; j < n && most != k; j++) {
-            double t = work[k + j * n];
-            work[k + j * n] = work[most + j * n];
-            work[most + j * n] = t;
-        }
-        positive ^= (most != k) ^ (work[k + k * n] < 0);
-        for (size_t j = k + 1; j < n; j++)
-            for (size_t i = k + 1; i < n; i++)
-                work[i + j * n] -= work[i + k * n] / work[k + k * n] * work[k + j * n];
-    }
-    return positive;
-}
-
 static int check_rotation(manifold_t m, struct points x, size_t begin, size_t end, double *work)
 {
     int status = check_point(m, x, begin, end, work);
-    for (size_t i = begin; i < end && status == STATUS_OK; i++)
-        status = turns(m->rows, at(x, i), work) ? STATUS_OK : STATUS_OFF_MANIFOLD;
+    for (size_t i = begin; i < end && status == STATUS_OK; i++) {
+        for (size_t j = 0; j < m->ambient; j++)
+            work[j] = at(x, i)[j];
+        status = la_det_positive(m->rows, work, work + m->ambient) ? STATUS_OK : STATUS_OFF_MANIFOLD;
+    }
     return status;
 }
 
@@ -520,18 +502,14 @@ static int project_rotation(manifold_t m, double *out, struct points x, size_t b
     size_t n = m->rows, nn = n * n;
     double *a = work, *s = a + nn, *vt = s + n, *u = vt + nn, *rest = u + nn;
     for (size_t i = begin; i < end; i++) {
-        double big = 0, *o = out + i * nn;
-        if (!all_finite(nn, at(x, i)))
-            return STATUS_NOT_FINITE;
-        for (size_t j = 0; j < nn; j++)
-            big = fmax(big, fabs(at(x, i)[j]));
-        for (size_t j = 0; j < nn; j++)
-            a[j] = big > 0 ? at(x, i)[j] / big : 0;
-        int status = la_svd(n, n, a, u, s, vt, rest);
+        double *o = out + i * nn;
+        int status = scaled_svd(n, n, at(x, i), a, u, s, vt, rest);
         if (status != STATUS_OK)
             return status;
         la_mul_square('N', 'N', n, u, vt, o);
-        int positive = turns(n, o, a);
+        for (size_t j = 0; j < nn; j++)
+            a[j] = o[j];
+        int positive = la_det_positive(n, a, rest);
         if (!(s[n - 2] + (positive ? s[n - 1] : -s[n - 1]) > (double)n * RIEMDP_EPS * s[0]))
             return STATUS_OFF_MANIFOLD;
         for (size_t j = 0; j < n && !positive; j++)
