@@ -415,8 +415,9 @@ test_that("a first look is paid for out of epsilon, decides as it should, and is
   }
   expect_true(all(mechanisms(0.9) == "wishart"))
   expect_gt(mean(mechanisms(0.02) == "bingham"), 0.6)
-  # a first direction so strong that the look's own noise decides nothing, in a call that draws as private ones do
-  x <- with_simulation(24, cbind(sample(c(-0.95, 0.95), 2000, TRUE), matrix(rnorm(2000 * (d - 1), sd = 0.02), 2000)))
+  # a gap of .56, as far from the choice's edge as from 1 by some 26 scales of the look's noise: it decides nothing in a
+  # call that draws as private ones do
+  x <- with_simulation(24, cbind(sample(c(-0.75, 0.75), 6000, TRUE), matrix(rnorm(6000 * (d - 1), sd = 0.02), 6000)))
   ledger <- dp_ledger(NULL, epsilon = 1)
   r <- dp_pca(x, 1, 0.5, bound = 1, ledger = ledger)
   expect_identical(r$mechanism, "wishart")
@@ -425,7 +426,7 @@ test_that("a first look is paid for out of epsilon, decides as it should, and is
   expect_equal(sum(r$draws$epsilon), 0.5)
   expect_lte(sum(r$draws$epsilon), 0.5 * (1 + 1e-9))
   expect_equal(ledger_history(ledger)$epsilon, 0.5)
-  e <- eigen(crossprod(x * pmin(1, 1 / sqrt(rowSums(x^2)))) / 2000, TRUE, TRUE)$values
+  e <- eigen(crossprod(x * pmin(1, 1 / sqrt(rowSums(x^2)))) / nrow(x), TRUE, TRUE)$values
   expect_lt(abs(r$look$gap - (e[1] - mean(e[-1]))), 20 * r$look$scale)
   expect_equal(r$gap, r$look$gap, tolerance = 0.01)
   expect_match(paste(format(r), collapse = " "), "chosen by a first look")
