@@ -13,6 +13,9 @@ curve_why <- function(object, residual) {
     return(c("argument", "about the population: give `residual`, a release of dp_residual_scale() for this curve."))
   }
   if (!identical(residual$coefficients, object$value)) return(c("argument", "`residual` must be of this very curve."))
+  if (!is.numeric(residual$cuts$sum)) {
+    return(c("argument", "`residual` must be as dp_residual_scale() makes it: what the loss cuts is missing."))
+  }
   if (isTRUE(last$edge)) {
     return(c("unsupported", paste("no band about the population: the last step left the public domain and was moved",
                                   "back to its edge. A larger `radius` or `speed`, or more `epsilon`, would do.")))
@@ -48,21 +51,18 @@ curve_equation <- function(object) {
   } else function() matrix(stats::rnorm(p * q, sd = rule$sd), q)
   if (newton) {
     ridge <- rep(rule$ridge, each = q) * scale^2
-    return(c(eq, list(loss = kernel_loss(rule), pull = ridge * last$step)))
+    return(c(eq, list(loss = last_loss(object), pull = ridge * last$step)))
   }
-  # residuals are shortened to the cut
-  cut <- if (noisy) rule$tau else gradient_cut(rule, last$lambda, reach)
-  c(eq, list(loss = kernel_loss(list(tau = cut, g = huber_loss())), pull = last$step / rep(rule$size, each = q),
-             turn = -1))
+  c(eq, list(loss = last_loss(object), pull = last$step / rep(rule$size, each = q), turn = -1))
 }
 
 # Draws of how far the released curve is from the population's: list(off, q x (1 + k) x nsim, variances)
-curve_draws <- function(object, residual, nsim, parts = c("privacy", "sampling")) {
+curve_draws <- function(object, residual, nsim, parts = c("privacy", "sampling"), new = FALSE) {
   k <- nrow(object$columns)
   known <- released_moments(residual$moments, k)
   n <- counted_or_told(object)
   abort_blurred(known$sd, k, n)
-  if (residual$squares$sum > CUT_MOST * n * residual$bound^2) abort_cut()
+  if (new && residual$squares$sum > CUT_MOST * n * residual$bound^2) abort_cut()
   eq <- curve_equation(object)
   unit <- object$residual_bound
   q <- nrow(eq$step)
@@ -72,10 +72,12 @@ curve_draws <- function(object, residual, nsim, parts = c("privacy", "sampling")
     sizes <- drawn_sizes(object, nsim, k + 2)
     v <- unit^2 * as.vector(sized_variances(residual, sizes$all, residual$bound^2,
                                             function(n) residual_left(object, n), nsim))
+    cuts <- drawn_cuts(residual$cuts, eq$loss, sizes$all, residual_left(object, sizes$all))
     each <- lapply(seq_len(nsim), function(i) {
       moments <- drawn_moments(known$xx, sizes$all[i], known$noise)
       eq$n <- sizes$taken[i]
-      list(off = equation_root(eq, rep(v[i], q), moments, parts, limit), short = moments$short)
+      eq$gain <- cuts$gain[i]
+      list(off = equation_root(eq, rep(cuts$sd[i]^2, q), moments, parts, limit), short = moments$short)
     })
   })
   off <- vapply(each, `[[`, 0 * eq$step, "off")
@@ -101,13 +103,14 @@ band_radii <- function(apart, level) {
 
 # the band about the population's curve, or with `new` where a new record lies
 curve_population <- function(object, residual, level, x, nsim, new = FALSE) {
-  draws <- curve_draws(object, residual, nsim)
+  draws <- curve_draws(object, residual, nsim, new = new)
   apart <- curve_apart(object, draws$off, x)
   total <- apart
   if (new) total <- apart + with_simulation(2, stats::rnorm(length(apart))) * rep(sqrt(draws$variances), each = ncol(x))
   size <- function(a) sqrt(apply(rowSums(a^2, dims = 2), 1, stats::median) / stats::qchisq(0.5, dim(a)[3]))
   all <- size(apart)
-  sampling <- pmin(size(curve_apart(object, curve_draws(object, residual, max(200, nsim / 4), "sampling")$off, x)), all)
+  sampled <- curve_draws(object, residual, min(nsim, max(200, nsim / 4)), "sampling")
+  sampling <- pmin(size(curve_apart(object, sampled$off, x)), all)
   structure(list(
     x = t(x), curve = curve_of_state(object$manifold, object$value, x), radius = band_radii(total, level),
     level = level, manifold = object$manifold,

@@ -107,12 +107,13 @@ predict.riemdp_regression <- function(object, newdata = NULL, interval = c("none
 #' With a release of [dp_residual_scale()] for this curve as `residual` the band is about the curve of the population
 #' that the records are a sample of: noise and sampling together, for `"newton"`, `"tangent"` and `"gradient"`. The
 #' curve's last step solves an equation of sums over records in the tangent space where it began; `nsim` times noise,
-#' the error of sampling, the residuals' variance and the predictors' moments are drawn, the last two from what was
+#' the error of sampling, what the loss cuts and the predictors' moments are drawn, the last two from what was
 #' released less its noise, and it is solved for the population's foot point and vectors (as for lines, see
 #' [confint.riemdp_lm()]). At each predictor the radius is the `level` quantile of how far both curves are apart there,
-#' to first order. Residuals are taken for normal, even in all directions and of one variance, and predictors by their
-#' first and second moments. It is asymptotic, and its target the curve of the method's loss: that of residuals which
-#' are alike in opposite directions.
+#' to first order. Residuals are taken for even in all directions and of one law at all predictors. Of that law the last
+#' step's loss needs the mean square and the mean slope of its derivative, which are released: it needn't be normal.
+#' Predictors count by their first and second moments. It is asymptotic, and its target the curve of the method's loss:
+#' that of residuals which are alike in opposite directions.
 #'
 #' `predict(interval = "prediction")` adds a new record's own error by the same scale: a ball around the curve at each
 #' predictor, right for normal residuals. [dp_conformal()] needs no law and holds its level at any number of records;
@@ -123,10 +124,8 @@ predict.riemdp_regression <- function(object, newdata = NULL, interval = c("none
 #'
 #' *No band* is told (`riemdp_error_unsupported`) where the last step was moved back into the public domain, where by
 #' public numbers the noise in the predictors' sums of squares is above a sixth of the number of records, where draws
-#' say that no curve is told, where residuals were cut at a `bound` that is too small, and for `"kng"` and `"paper"`.
-#' `bench/coverage-lines.csv` has what was seen elsewhere: 95 % bands on the sphere held .94 to .99 with normal and .99
-#' with heavy-tailed residuals, .92 to .93 with uniform ones and many records, which a cut at their scale makes err more
-#' than normal ones do.
+#' say that no curve is told, and for `"kng"` and `"paper"`; no ball of a new record where residuals were cut at a
+#' `bound` that is too small. `bench/coverage-lines.csv` has what was seen.
 #'
 #' @param object a release of [dp_regression()].
 #' @param parm not used.

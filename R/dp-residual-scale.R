@@ -4,9 +4,10 @@
 #' Private residual standard deviation of a released line or curve
 #'
 #' Releases the mean squared residual of records around a line that [dp_lm()] has released, or a curve of
-#' [dp_regression()], and where the fit holds none the first and second moments of its predictors: a release of its own,
-#' with a price of its own. With it [confint()][predict.riemdp_lm] tells intervals about the population,
-#' [confint()][confint.riemdp_regression] bands, and `predict()` where new records lie.
+#' [dp_regression()]; with it, where the fit holds none, the first and second moments of its predictors, and for a curve
+#' what its loss cuts of residuals. It is a release of its own, with a price of its own. By it
+#' [confint()][predict.riemdp_lm] tells intervals about the population, [confint()][confint.riemdp_regression] bands,
+#' and `predict()` where new records lie.
 #'
 #' The line is public by then. Rows are moved into the public ranges and limits of the fit, each residual is cut at
 #' `bound` public standard deviations of its response (the `scale` in use; of a curve, a distance, at `bound` times its
@@ -16,9 +17,11 @@
 #' no point.
 #'
 #' Methods that release sums of squares and products (`"statistics"`, `"adassp"`) have their predictors' moments in the
-#' fit. For all others a public share of `epsilon` goes to them (.57 for one predictor, .85 for five), as sums of the
-#' predictors on \[-1, 1\] and of their products. [dp_lm_plan()] and [dp_regression_plan()] tell which `epsilon` an
-#' interval about the population needs at least.
+#' fit. For all others a public share of `epsilon` goes to them (.55 for one predictor, .84 for five), as sums of the
+#' predictors on \[-1, 1\] and of their products. For a curve (.42 with one predictor) .24 go to what its loss cuts:
+#' the sums of \eqn{\psi^2} over its most, and of what the mean slope of \eqn{\psi} misses to 1, where \eqn{\psi} is
+#' the derivative of the last step's loss. [dp_lm_plan()] and [dp_regression_plan()] tell which `epsilon` an interval
+#' about the population needs at least.
 #'
 #' Who is protected is as in the fit: of a fit of units each counts with the average over its rows, and `unit` has to be
 #' given; of a fit of a private number of records the sums are over all there are, and a record more or less moves them
@@ -38,7 +41,8 @@
 #'   of the tangent space), `n` (of records or units; `NA` where it is private, `size` then has what the fit released),
 #'   `unit`, `bound`, `squares` (the released `sum` of squares and its noise's `scale` on public
 #'   scales), `moments` (where they were released: `xx`, sums of products of 1 and the predictors on public scales, or
-#'   of windows that the fit found, moved to their ends; and their noise's `scale`), `coefficients` (of the line, on
+#'   of windows that the fit found, moved to their ends; and their noise's `scale`), `cuts` (of a curve: both `sum`s of
+#'   what its loss cuts, between 0 and n but for noise, and its `scale`), `coefficients` (of the line, on
 #'   public scales; of a curve its `p` and `v`), `sensitivity` (of a sum, on public scales), `source`, `guarantee`,
 #'   `budget`, `draws`. Errors: `riemdp_error_argument` for what is no proven release of a line or curve, and where
 #'   `unit` is missing (for a line, a row's too) or too much; `riemdp_error_unsupported` for records at sites, and for
@@ -109,7 +113,8 @@ residual_records <- function(fit, data, unit, curve) {
 residual_shares <- function(ask) {
   q <- if (ask$curve) 1 else nrow(ask$fit$scaled_coefficients)
   d <- if (ask$curve) nrow(ask$fit$columns) else length(ask$fit$columns)
-  c(ask, residual_split(ask$n, q, d, is.null(ask$fit$details$moments), ask$epsilon))
+  ask$loss <- if (ask$curve) last_loss(ask$fit)
+  c(ask, residual_split(ask$n, q, d, is.null(ask$fit$details$moments), ask$epsilon, !is.null(ask$loss)))
 }
 
 # one that may come from a tampered file: its own numbers are public
@@ -146,12 +151,17 @@ check_released_curve <- function(fit) {
       is.numeric(fit$residual_bound) && length(fit$residual_bound) == 1 && fit$residual_bound > 0 &&
       inherits(fit$terms, "formula") && is.language(fit$response) && are_lists(fit$bounds, fit$bounds$x) &&
       do.call(are_lists, fit$bounds$x) && is_named_list(fit$constants) &&
-      length(curve_anyway(fit, matrix(0, k, 1))) == 1
+      length(curve_anyway(fit, matrix(0, k, 1))) == 1 && is_loss(last_loss(fit))
   }, error = function(e) FALSE)
   if (!isTRUE(whole)) {
     abort_riemdp("argument",
                  "the release must be as dp_regression() made it: parts of it are missing or of another kind.")
   }
+}
+
+is_loss <- function(loss) {
+  is.null(loss) || all(lengths(loss[c("tau", "q")]) == 1, length(loss$g) > 1, is.finite(loss$tau), loss$tau > 0,
+                       is.finite(loss$g), is.finite(cut_numbers(c(0, 2 * loss$tau), loss)))
 }
 
 are_lists <- function(...) all(vapply(list(...), is.list, NA))
@@ -184,11 +194,11 @@ curve_values <- function(fit, data, least = TRUE) {
   regression_records(formula, fit$manifold, data, ranges, constant_scope(fit$constants), least)[c("x", "y", "n")]
 }
 
-# Of each record alone: residuals over the bound, a row for each sum, and predictors on [-1, 1]; both 0 where something
-# is missing
+# Of each record alone: residuals over the bound, a row for each sum, predictors on [-1, 1], and where the fit's loss is
+# asked for what it cuts; all 0 where something is missing
 residual_numbers <- function(values, ask) {
   fit <- ask$fit
-  if (ask$curve) return(curve_residuals(values$x, values$y, fit, ask$bound))
+  if (ask$curve) return(curve_residuals(values$x, values$y, fit, ask$bound, ask$loss))
   records <- linear_records(fit$columns, fit$bounds, values, TRUE, fit$details$reach %||% REACH)
   line_residuals(records$x, records$y, fit$scaled_coefficients, ask$bound, fit$details$rule$window)
 }
@@ -201,13 +211,13 @@ line_residuals <- function(x, y, b, bound, window = NULL) {
   list(off = off, u = x[-1, , drop = FALSE])
 }
 
-curve_residuals <- function(x, y, fit, bound) {
+curve_residuals <- function(x, y, fit, bound, loss = NULL) {
   x[!is.finite(x)] <- 0
   x[] <- pmin(fit$columns$half, pmax(-fit$columns$half, x))
   off <- matrix(.Call(riemdp_scores_nonprivate, fit$manifold, y, curve_anyway(fit, x)), 1)
   u <- x / fit$columns$half
   u[] <- pmin(1, pmax(-1, u))
-  list(off = off / (bound * fit$residual_bound), u = u)
+  list(off = off / (bound * fit$residual_bound), u = u, cut = if (!is.null(loss)) cut_numbers(off, loss))
 }
 
 # squares over that of the bound, from 0 to 1
@@ -215,6 +225,16 @@ cut_squares <- function(off, q) {
   share <- pmin(1, abs(off))^2
   share[is.nan(share)] <- 1 # where a line goes beyond doubles
   matrix(share, q)
+}
+
+# What a loss makes of residuals of these lengths, from 0 to 1: the square of psi over its most, and the mean slope of
+# psi's q coordinates that is missing to 1
+cut_numbers <- function(r, loss) {
+  at <- loss_at(loss$g, loss$tau, as.vector(r))
+  share <- rbind((at$psi / loss$tau)^2, 1 - (at$slope + (loss$q - 1) * at$across) / loss$q)
+  share[is.nan(share)] <- 1
+  share[] <- clamp(share, 0, 1)
+  share
 }
 
 # Whole numbers for each response, summed: each residual by its own row alone
@@ -235,10 +255,12 @@ predictor_sums <- function(u, bits) rowSums(round(2^bits * predictor_rows(u)))
 # unit in several chunks counts no more than one.
 residual_part <- function(numbers, ask, share = NULL) {
   moments <- !is.null(ask$moment_bits)
+  cuts <- if (!is.null(ask$cut_bits)) 2^ask$cut_bits * numbers$cut
   if (is.null(share)) {
-    return(c(residual_sums(NULL, ask, numbers), if (moments) predictor_sums(numbers$u, ask$moment_bits)))
+    return(c(residual_sums(NULL, ask, numbers), if (!is.null(cuts)) rowSums(round(cuts)),
+             if (moments) predictor_sums(numbers$u, ask$moment_bits)))
   }
-  rows <- rbind(2^ask$bits * cut_squares(numbers$off, ask$q),
+  rows <- rbind(2^ask$bits * cut_squares(numbers$off, ask$q), cuts,
                 if (moments) 2^ask$moment_bits * predictor_rows(numbers$u))
   exact_rows(t(rows * rep(as.vector(share), each = nrow(rows))))
 }
@@ -253,12 +275,15 @@ residual_total <- function(parts, ask, shared) {
 
 residual_totals <- function(records, ask) {
   shared <- !is.null(records$shares)
-  if (records$values$n == 0) return(numeric(ask$q + if (is.null(ask$moment_bits)) 0 else moments_count(ask$d)))
+  if (records$values$n == 0) {
+    return(numeric(ask$q + 2 * !is.null(ask$cut_bits) + if (is.null(ask$moment_bits)) 0 else moments_count(ask$d)))
+  }
   if (is.null(records$data)) {
     return(residual_total(list(residual_part(residual_numbers(records$values, ask), ask, records$shares)), ask, shared))
   }
   fit <- ask$fit
-  sent <- c(ask[c("bits", "moment_bits", "q")], list(bound = ask$bound, window = fit$details$rule$window))
+  sent <- c(ask[c("bits", "moment_bits", "cut_bits", "q", "loss")],
+            list(bound = ask$bound, window = fit$details$rule$window))
   parts <- if (ask$curve) {
     y <- records$values$y
     y$share <- records$shares
@@ -280,7 +305,8 @@ RESIDUAL_KERNELS <- list(
   },
   curve_residuals = function(q, x) {
     d <- chunk_private(q, x)
-    residual_part(curve_residuals(matrix(d$x, nrow(d$x)), d$y, q$fit, q$residual$bound), q$residual, shares_of(d$x))
+    ask <- q$residual
+    residual_part(curve_residuals(matrix(d$x, nrow(d$x)), d$y, q$fit, ask$bound, ask$loss), ask, shares_of(d$x))
   }
 )
 
@@ -300,9 +326,17 @@ residual_estimator <- list(
     sums <- residual_totals(records, ask)
     at <- seq_len(ask$q)
     squares <- noisy_squares(sums[at], plan$sensitivity, ask$shares[["squares"]], "inference.md, 7")
-    if (is.null(ask$moment_bits)) return(list(squares = squares))
-    list(squares = squares, moments = noisy_squares(sums[-at], predictor_most(ask$d, ask$moment_bits),
-                                                    ask$shares[["moments"]], "inference.md, 7"))
+    cuts <- if (!is.null(ask$cut_bits)) ask$q + 1:2
+    moments <- setdiff(seq_along(sums), c(at, cuts))
+    list(squares = squares,
+         cuts = if (length(cuts)) {
+           most <- 2 * (2^ask$cut_bits + if (is.null(ask$unit)) 0 else 2)
+           noisy_squares(sums[cuts], most, ask$shares[["cuts"]], "inference.md, 7")
+         },
+         moments = if (length(moments)) {
+           noisy_squares(sums[moments], predictor_most(ask$d, ask$moment_bits), ask$shares[["moments"]],
+                         "inference.md, 7")
+         })
   },
   answer = function(out, plan, ask, budget) {
     fit <- ask$fit
@@ -315,6 +349,8 @@ residual_estimator <- list(
         stats::setNames(sqrt(mean) * fit$bounds$y["scale", ], names(fit$spec$responses)), "riemdp_residual_scale",
       n = ask$n, size = if (is.na(ask$n)) fit$size, unit = ask$unit, bound = ask$bound, squares = squares,
       moments = moments_told(out$moments, ask, n),
+      cuts = if (!is.null(out$cuts)) list(sum = as.vector(out$cuts$sum) / 2^ask$cut_bits,
+                                          scale = out$cuts$scale / 2^ask$cut_bits),
       coefficients = if (ask$curve) fit$value else fit$scaled_coefficients, mechanism = "geometric",
       sensitivity = ask$bound^2, budget = budget, guarantee = plan$guarantee
     )

@@ -15,6 +15,10 @@ format.riemdp_residual_scale <- function(x, ...) {
       sprintf("  with first and second moments of %d predictor%s; the noise's scale is %.3g of a mean",
               nrow(x$moments$xx) - 1L, if (nrow(x$moments$xx) > 2) "s" else "", x$moments$scale / counted_or_told(x))
     },
+    if (!is.null(x$cuts)) {
+      sprintf("  with two numbers of what the loss cuts of residuals; the noise's scale is %.3g of a mean",
+              x$cuts$scale / counted_or_told(x))
+    },
     release_lines(x)
   )
 }

@@ -40,6 +40,35 @@ drawn_variances <- function(squares, n, most, left, count) {
   }, numeric(count))
 }
 
+# Normal errors in the place of those that a loss has cut, one a draw: their standard deviation `sd` in a coordinate, so
+# that psi has the released mean slope, and `gain`, by how much the root mean square of psi was larger. Both numbers lie
+# between 0 and 1, and a record's square is at least what its slope misses to 1. `sizes` of the draws, `left` degrees of
+# freedom.
+drawn_cuts <- function(cuts, loss, sizes, left) {
+  draw <- function(sum, n) sum - vapply(n, function(m) laplace_between(1, cuts$scale, sum - m, sum), 0)
+  square <- flat <- 0 * sizes
+  open <- seq_along(sizes)
+  for (i in 1:20) {
+    square[open] <- draw(cuts$sum[1], sizes[open])
+    flat[open] <- draw(cuts$sum[2], sizes[open])
+    open <- which(flat > square)
+    if (!length(open)) break
+  }
+  table <- normal_cuts(loss)
+  at <- stats::approx(table$flat, seq_along(table$flat), pmin(flat, square) / sizes, rule = 2, ties = "ordered")$y
+  one <- function(column) stats::approx(seq_along(column), column, at)$y
+  mean <- square * loss$q / stats::rchisq(length(sizes), left)
+  list(sd = exp(one(log(table$sd))), gain = sqrt(mean / one(table$square)))
+}
+
+# both numbers of a loss for normal errors of rising standard deviation
+normal_cuts <- function(loss) {
+  sd <- loss$tau * exp(seq(log(0.02), log(300), length.out = 200))
+  lengths <- sqrt(stats::qchisq((seq_len(400) - 0.5) / 400, loss$q))
+  means <- vapply(sd, function(s) rowMeans(cut_numbers(s * lengths, loss)), c(0, 0))
+  data.frame(sd = sd, square = means[1, ], flat = cummax(means[2, ]))
+}
+
 # for draws of sizes; those of a public number all at once
 sized_variances <- function(residual, sizes, most, left, count) {
   n <- if (all(sizes == sizes[1])) sizes[1] else sizes
@@ -93,6 +122,7 @@ drawn_predictors <- function(moments, count) {
 #   shift  where there is one, function(noise): what c is moved by once it is solved for
 #   n      how many records
 #   turn   -1 where the equation is for the population itself and not for what is left of it after B
+#   gain   where there is one, by how much the error of sampling is larger than that of normal errors
 # and of features(u), those of records with predictors u (1 first) on [-1, 1]: p x K, or q x p x K, with shares where
 # records count less.
 
@@ -108,6 +138,7 @@ equation_root <- function(eq, v, moments, parts, limit = 1e3) {
   errors <- cbind(e, -e)
   psi <- errors * rep(loss_at(eq$loss$g, eq$loss$tau, sqrt(colSums(errors^2)))$across, each = q)
   each <- rep(stats::rnorm(2 * count) * (shares_of(features) %||% 1), each = q) * psi
+  each <- each * (eq$gain %||% 1)
   sampled <- vapply(seq_len(ncol(eq$step)), function(j) rowSums(one_feature(features, j, q) * each), numeric(q))
   noise <- if ("privacy" %in% parts) eq$noise() else 0 * eq$step
   pull <- if ("privacy" %in% parts) eq$pull else 0 * eq$step

@@ -42,30 +42,32 @@ moments_count <- function(d) d * (d + 3) / 2
 # what a row, or a unit, moves their sums by, rounding counted in
 predictor_most <- function(d, bits) ceiling(2^bits * moments_moved(d) * (1 + 1e-9)) + 2 * moments_count(d)
 
-# What goes to the squares, and to moments where the fit has none: by how large their noise is beside what they tell of
-# nominal records, and how much an interval grows with it. n: NA where it is private.
-residual_split <- function(n, q, d, moments, epsilon) {
-  each <- c(squares = 5 * q, moments = if (d > 0 && moments) 3 * moments_moved(d))
+# What goes to the squares, to moments where the fit has none, and with `cuts` to what its loss cuts of them: by how
+# large their noise is beside what they tell of nominal records, and how much an interval grows with it. n: NA where it
+# is private.
+residual_split <- function(n, q, d, moments, epsilon, cuts = FALSE) {
+  each <- c(squares = 5 * q, moments = if (d > 0 && moments) 3 * moments_moved(d), cuts = if (cuts) 3)
   shares <- each^(2 / 3) / sum(each^(2 / 3))
   shares <- vapply(shares * epsilon, function(e) if (length(each) > 1) outwards_down(e) else e, 0)
   out <- list(q = q, d = d, shares = shares, bits = variance_bits(n, shares[["squares"]] / q))
   if ("moments" %in% names(each)) {
     out$moment_bits <- variance_bits(n, shares[["moments"]] / ceiling(moments_moved(d)))
   }
+  if (cuts) out$cut_bits <- variance_bits(n, shares[["cuts"]] / 2)
   out
 }
 
 # the noise of one product of predictors that a residual scale for `epsilon` releases
-moments_sd <- function(n, q, d, epsilon) {
-  split <- residual_split(n, q, d, TRUE, epsilon)
+moments_sd <- function(n, q, d, epsilon, cuts = FALSE) {
+  split <- residual_split(n, q, d, TRUE, epsilon, cuts)
   sqrt(2) * noise_ratio(predictor_most(d, split$moment_bits), split$shares[["moments"]])[[2]] / 2^split$moment_bits
 }
 
 # The least epsilon of dp_residual_scale() with which public numbers don't rule an interval out; 0 where any will do.
 # `sure`: whether n is public, else n is what is known of it.
-least_residual_epsilon <- function(n, q, d, sure = TRUE) {
+least_residual_epsilon <- function(n, q, d, sure = TRUE, cuts = FALSE) {
   if (d == 0) return(0)
-  refused <- function(e) !is.null(blurred_why(moments_sd(if (sure) n else NA_real_, q, d, e), d, n))
+  refused <- function(e) !is.null(blurred_why(moments_sd(if (sure) n else NA_real_, q, d, e, cuts), d, n))
   ends <- c(-30, 20)
   if (!refused(2^ends[1])) return(0)
   for (i in 1:45) {
@@ -92,7 +94,7 @@ line_population <- function(ask, plan) {
 
 curve_population_row <- function(ask, method) {
   why <- lawless_why(method, "band")
-  population_columns(why, if (is.null(why)) least_residual_epsilon(ask$n, 1, ask$k))
+  population_columns(why, if (is.null(why)) least_residual_epsilon(ask$n, 1, ask$k, cuts = TRUE))
 }
 
 # a printed plan, which tells these columns in one

@@ -19,6 +19,19 @@ gradient_cut <- function(step, lambda, reach) {
   step$tau * min(1, step$gauge / actual)
 }
 
+# How the last step of a release takes residuals, distances in the space: psi as kernels take it, of q coordinates; NULL where there
+# is no such step
+last_loss <- function(object) {
+  last <- object$details$last
+  if (is.null(last)) return(NULL)
+  rule <- last$rule
+  own <- if (!is.null(rule$ridge)) kernel_loss(rule) else { # residuals are shortened to the cut
+    cut <- if (isTRUE(rule$noisy)) rule$tau else gradient_cut(rule, last$lambda, object$columns$half)
+    kernel_loss(list(tau = cut, g = huber_loss()))
+  }
+  c(own, q = nrow(last$step))
+}
+
 # Second moments of foot point and vectors after `steps` steps, with each step's clipping length and step sizes
 gradient_steps <- function(M, ask, steps, mu) {
   moment <- c(1, rep(1 / 3, ask$k))

@@ -1,7 +1,8 @@
 # How often 95 % intervals about the population hold its line, and bands its curve, how wide they are, and where they are refused. Writes
-# coverage-lines.csv beside this file: Rscript bench/coverage-lines.R [runs a cell of lines] [of curves] [a space: this one alone]. Lines: a fifth of epsilon for
-# dp_residual_scale(), curves: .3. `inside` counts coefficients, or the curve at four predictors, of the runs that weren't refused. "statistics" moves
-# responses to 2.5 scales: its line is that of moved responses, from a million of them.
+# coverage-lines.csv beside this file: Rscript bench/coverage-lines.R [runs a cell of lines] [of curves] [a space: this one alone]. Lines: a fifth of epsilon
+# for dp_residual_scale(), curves: .3. `inside` counts coefficients, or the curve at four predictors, of the runs that weren't refused. "statistics" moves
+# responses to 2.5 scales: its line is that of moved responses, from a million of them. Bands of a hundred draws have the level of those of
+# a thousand, and widths that vary more.
 suppressPackageStartupMessages(library(riemdp))
 arguments <- commandArgs(TRUE)
 runs <- as.integer(c(lines = if (length(arguments) > 0) arguments[1] else 1000, curves = if (length(arguments) > 1) arguments[2] else 1000))
@@ -56,7 +57,7 @@ curve_run <- function(case) {
   fit <- dp_regression(y ~ x, M, data, 0.7 * case$epsilon, s[[2]], 0.4, 1.2, guessed(case$law) * sd * sqrt(stats::qchisq(0.95, q)), c(0, 1))
   residual <- dp_residual_scale(fit, data, 0.3 * case$epsilon)
   at <- c(0, 0.25, 0.5, 1)
-  band <- confint(fit, newdata = data.frame(x = at), residual = residual, nsim = 400)
+  band <- confint(fit, newdata = data.frame(x = at), residual = residual, nsim = 100)
   plain <- stats::predict(geodesic_regression(y ~ x, M, data), data.frame(x = at))
   c(mean(mf_dist(M, band$curve, curve(at)) <= band$radius), band$radius[4], mf_dist(M, plain, curve(at))[4])
 }

@@ -48,6 +48,83 @@ test_that("the scale of a curve is that of its records' distances, and costs wha
   no(release(d, 3, unit = rep(1:100, 2)), d, 1)
 })
 
+test_that("what a loss cuts is released for what it costs, and bands need no normal residuals", {
+  d <- with_simulation(11, curve_data(300))
+  for (method in c("gradient", "newton")) {
+    r <- release(d, 3, method = method, delta = if (method == "gradient") 1e-6 else 0)
+    s <- dp_residual_scale(r, d, 1e7)
+    far <- mf_dist(S2, mf_points(predict(r, data.frame(x = d$x)), S2), d$y)
+    rule <- r$details$last$rule
+    psi <- if (method == "gradient") function(r) pmin(r, rule$tau) / rule$tau else
+      stats::approxfun(rule$tau * internal$LOSS_STEP * (seq_along(rule$g) - 1), rule$g, rule = 2)
+    h <- 1e-7 * rule$tau
+    slope <- rule$tau * (psi(far + h) - psi(far)) / h
+    expect_equal(s$cuts$sum, c(sum(psi(far)^2), sum(1 - (slope + rule$tau * psi(far) / far) / 2)), tolerance = 1e-4, label = method)
+    expect_true(all(s$cuts$sum > 10 & s$cuts$sum < 290))
+  }
+  expect_equal(sum(s$draws$epsilon), 1e7, tolerance = 1e-9)
+  expect_output(print(s), "two numbers of what the loss cuts")
+  # a record moves both by all that is paid, whatever it holds by no more
+  ask <- internal$residual_shares(list(fit = r, curve = TRUE, n = 300, epsilon = 1, bound = 2))
+  sums <- function(y, ask) {
+    numbers <- internal$residual_numbers(list(x = matrix(0.1, 1, 1), y = y), ask)
+    internal$residual_part(numbers, ask)[2:3]
+  }
+  on <- internal$curve_of_state(S2, r$value, matrix(0.1, 1, 1))
+  expect_equal(sums(matrix(on, 1), ask), c(0, 0), tolerance = 1e-3)
+  for (y in list(c(NA, NA, NA), c(0, 0, -1), c(5, 5, 5), -on)) {
+    expect_true(all(sums(matrix(y, 1), ask) >= 0 & sums(matrix(y, 1), ask) <= 2^ask$cut_bits))
+  }
+  # a table that rises beyond its most counts no more
+  expect_true(all(range(internal$cut_numbers(c(0, 0.3, 5), list(tau = 1, g = 1.5 * internal$huber_loss(), q = 1))) == c(0, 1)))
+  ask$loss$q <- 1
+  expect_equal(sums(matrix(-on, 1), ask), rep(2^ask$cut_bits, 2), tolerance = 1e-9)
+  paid <- dp_residual_scale(r, d, 1)$draws
+  expect_equal(paid$sensitivity[2], 2 * 2^ask$cut_bits)
+  expect_equal(paid$sensitivity / paid$scale, paid$epsilon)
+  # uniform and normal residuals, cut at one standard deviation: by the integrals
+  loss <- list(tau = 1, g = internal$huber_loss(), q = 1)
+  cuts <- function(square, flat) internal$drawn_cuts(list(sum = 1e6 * c(square, flat), scale = 1), loss, rep(1e6, 50), 1e6)
+  even <- 1 / sqrt(3)
+  light <- cuts(even / 3 + 1 - even, 1 - even)
+  inside <- 2 * stats::pnorm(1) - 1
+  normal <- cuts(inside - 2 * stats::dnorm(1) + 1 - inside, 1 - inside)
+  expect_equal(mean(normal$sd), 1, tolerance = 0.01)
+  expect_equal(mean(normal$gain), 1, tolerance = 0.01)
+  table <- internal$normal_cuts(loss)
+  error <- function(draw) {
+    at <- stats::approx(table$sd, table$square, mean(draw$sd))$y
+    mean(draw$gain)^2 * at / (2 * stats::pnorm(1 / mean(draw$sd)) - 1)^2
+  }
+  expect_equal(error(light), (even / 3 + 1 - even) / even^2, tolerance = 0.01)
+  expect_equal(error(normal), 1.1075, tolerance = 0.01)
+  # where noise prevails: both between 0 and n, and the slope misses no more than the square
+  draw <- with_simulation(12, internal$drawn_cuts(list(sum = c(40, 60), scale = 20), loss, rep(100, 4000), 1e6))
+  plain <- with_simulation(13, {
+    z <- matrix(c(40, 60), 2, 4e4) - 20 * stats::rexp(8e4) * sample(c(-1, 1), 8e4, TRUE)
+    z[, z[1, ] < 100 & z[1, ] > z[2, ] & z[2, ] > 0]
+  })
+  flat <- 2 * stats::pnorm(-1 / draw$sd)
+  expect_lt(abs(mean(flat) - mean(plain[2, ]) / 100), 5 * stats::sd(flat) / sqrt(3000))
+  square <- 1e4 * draw$gain^2 * stats::approx(table$sd, table$square, draw$sd)$y # over a chi-squared number near 1e6
+  expect_lt(abs(mean(square) - mean(plain[1, ]) / 100), 5 * stats::sd(square) / sqrt(3000))
+  # in a band: the error of sampling of uniform residuals, of which the released loss cuts many
+  light <- with_simulation(14, {
+    x <- stats::runif(4000)
+    at <- truth(x)
+    e <- matrix(stats::runif(8000, -1, 1) * 0.05 * sqrt(3), 4000)
+    list(x = x, y = mf_points(mf_exp(S2, at, mf_from_coords(S2, at, e)), S2), far = sqrt(rowSums(e^2)))
+  })
+  r <- release(light[1:2], 20, residual_bound = 0.05)
+  band <- confint(r, newdata = data.frame(x = 0.5), residual = dp_residual_scale(r, light[1:2], 100), nsim = 800)
+  made <- rowMeans(internal$cut_numbers(light$far, internal$last_loss(r)))
+  expect_gt(made[2], 0.2)
+  expect_equal(unname(band$std.error[, "sampling"]), internal$last_loss(r)$tau * sqrt(made[1] / 2 / 4000) / (1 - made[2]), tolerance = 0.06)
+  bare <- dp_residual_scale(r, light[1:2], 1)
+  bare$cuts <- NULL
+  expect_error(confint(r, residual = bare, nsim = 100), class = "riemdp_error_argument")
+})
+
 test_that("bands hold the population's curve about as often as they say, by every method that has one", {
   runs <- if (quick()) 12 else 40
   for (case in list(list("auto", 200, 3, 0), list("gradient", 400, 3, 1e-6), list("newton", 1000, 1, 0))) {
@@ -154,7 +231,9 @@ test_that("features are derivatives of the curve, and refusals follow from publi
   blurred <- release(few, 0.1)
   blurred$details$last$edge <- FALSE
   refused(blurred, dp_residual_scale(blurred, few, 0.05), "public numbers")
-  refused(r, dp_residual_scale(r, d, 2, bound = 0.3), "larger `bound`")
+  # residuals that were cut tell no new record's ball
+  expect_error(predict(r, AT, interval = "prediction", residual = dp_residual_scale(r, d, 2, bound = 0.3), nsim = 100), "larger `bound`",
+               class = "riemdp_error_unsupported")
   expect_error(predict(r, AT, interval = "prediction"), class = "riemdp_error_argument")
 })
 
@@ -170,6 +249,9 @@ test_that("curves of units, of a private number of records and from chunks have 
     more = function(d) list(data = d, neighbours = "add_remove"),
     chunks = function(d) list(data = chunks(frame(d), 150))
   )
+  paid <- function(...) dp_residual_scale(...)$draws$sensitivity[2]
+  d <- with_simulation(7, curve_data(400))
+  expect_equal(paid(release(d, 2, unit = rep(1:200, 2)), d, 1, unit = rep(1:200, 2)) - 4, 2^round(log2(paid(release(d, 2), d, 1))))
   for (way in names(ways)) {
     held <- with_simulation(7, replicate(runs, {
       d <- curve_data(400)
