@@ -75,6 +75,7 @@ test_that("what a loss cuts is released for what it costs, and bands need no nor
   for (y in list(c(NA, NA, NA), c(0, 0, -1), c(5, 5, 5), -on)) {
     expect_true(all(sums(matrix(y, 1), ask) >= 0 & sums(matrix(y, 1), ask) <= 2^ask$cut_bits))
   }
+  expect_identical(internal$cut_numbers(c(NaN, Inf), list(tau = 1, g = internal$huber_loss(), q = 2)), matrix(1, 2, 2))
   # a table that rises beyond its most counts no more
   expect_true(all(range(internal$cut_numbers(c(0, 0.3, 5), list(tau = 1, g = 1.5 * internal$huber_loss(), q = 1))) == c(0, 1)))
   ask$loss$q <- 1
@@ -251,7 +252,7 @@ test_that("curves of units, of a private number of records and from chunks have 
   )
   paid <- function(...) dp_residual_scale(...)$draws$sensitivity[2]
   d <- with_simulation(7, curve_data(400))
-  expect_equal(paid(release(d, 2, unit = rep(1:200, 2)), d, 1, unit = rep(1:200, 2)) - 4, 2^round(log2(paid(release(d, 2), d, 1))))
+  expect_identical(paid(release(d, 2, unit = rep(1:200, 2)), d, 1, unit = rep(1:200, 2)) %% 64, 4) # a power of 2 without rounding
   for (way in names(ways)) {
     held <- with_simulation(7, replicate(runs, {
       d <- curve_data(400)
