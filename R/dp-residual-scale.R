@@ -230,7 +230,7 @@ cut_squares <- function(off, q) {
 # What a loss makes of residuals of these lengths, from 0 to 1: the square of psi over its most, and the mean slope of
 # psi's q coordinates that is missing to 1
 cut_numbers <- function(r, loss) {
-  at <- loss_at(loss$g, loss$tau, as.vector(r))
+  at <- loss_at(loss$g, loss$tau, ifelse(is.nan(r), Inf, as.vector(r)))
   share <- rbind((at$psi / loss$tau)^2, 1 - (at$slope + (loss$q - 1) * at$across) / loss$q)
   share[is.nan(share)] <- 1
   share[] <- clamp(share, 0, 1)
