@@ -80,7 +80,9 @@ format.riemdp_mean <- function(x, ...) {
     if (!is.null(x$target)) paste0("  target: ", x$target),
     if (!is.null(x$size)) paste0("  ", missing_words(x)),
     if (!is.null(x$subspace)) paste0("  ", subspace_words(x)),
-    sprintf("  mechanism %s, scale %.4g, public ball of radius %.4g", x$mechanism, x$scale, x$radius),
+    if (x$mechanism == "parts") sprintf("  mechanism parts, public balls of radius %s",
+                                        paste(format(x$details$radii, digits = 4), collapse = ", ")) else
+      sprintf("  mechanism %s, scale %.4g, public ball of radius %.4g", x$mechanism, x$scale, x$radius),
     paste0("  ", origin_words(x)),
     paste0("  expected error of the ", COVERS, error_beside_radius(x)),
     shrunk_words(x),
@@ -211,7 +213,8 @@ explain.riemdp_mean <- function(x, ...) {
   cat(strwrap(paste(
     if (is.null(x$subspace)) "Records" else "Projected records",
     "outside the public ball are moved to its nearest point, one by one; records that are no points, or lie at the cut",
-    "locus of the centre, count as the centre."), exdent = 2), sep = "\n")
+    "locus of the centre, count as the centre.", if (x$mechanism == "parts") "All of that holds for each part."),
+    exdent = 2), sep = "\n")
   cat(strwrap(c(outside_sentence(x), squares_sentence(x)), exdent = 2), sep = "\n")
   cat(strwrap(paste0("Errors: what is stated is ", sub("^O", "o", error_note(error_kind(x)))), exdent = 2), sep = "\n")
   bound <- bound_words(x)

@@ -55,6 +55,10 @@ mean_ask <- function(M, n, epsilon, center, radius, delta, mechanism, sigma, cal
     abort_riemdp("argument", "give one of `epsilon` and `sigma`: a scale set by hand implies its own epsilon.")
   }
   mechanism <- check_choice(mechanism, "mechanism", c("auto", names(mean_mechanisms())))
+  given <- parts_ask(M, epsilon, radius, mechanism, options)
+  epsilon <- given$epsilon
+  mechanism <- given$mechanism
+  options <- given$options
   if (!is.null(sigma) && mechanism == "auto") {
     abort_riemdp("argument", "`sigma` needs a `mechanism` by name: it is the scale of that mechanism's law.")
   }
@@ -63,7 +67,9 @@ mean_ask <- function(M, n, epsilon, center, radius, delta, mechanism, sigma, cal
   ask <- list(
     n = n, epsilon = if (!is.null(epsilon)) check_number(epsilon, "epsilon", positive = TRUE),
     delta = check_delta(delta), sigma = if (!is.null(sigma)) check_number(sigma, "sigma", positive = TRUE),
-    center = center, ball = check_radius(M, public_value(radius, "radius"), center), mechanism = mechanism,
+    center = center, mechanism = mechanism,
+    ball = if (by_parts(radius)) product_ball(M, radius, center) else
+      check_radius(M, public_value(radius, "radius"), center),
     calibration = check_choice(calibration, "calibration", c("proven", "paper")),
     timing = check_choice(timing, "timing", c("ordinary", "constant")),
     numerics = check_choice(numerics, "numerics", c("auto", "lattice", "real")),

@@ -152,6 +152,8 @@ plan_refused <- function(M, ask, name) {
   }
 }
 
+PUBLIC_BALL <- "center and radius are public; the number of records is public"
+
 # plan of one mechanism, by name; classed errors from public facts
 plan_one <- function(M, ask, name, error = TRUE) {
   if (ask$numerics == "auto") return(plan_numerics(M, ask, name, error))
@@ -165,7 +167,7 @@ plan_one <- function(M, ask, name, error = TRUE) {
   plan$mechanism <- name
   plan$numerics <- ask$numerics
   plan$guarantee$reasons <- c(plan$guarantee$reasons, unproven_mean(M, plan))
-  assumptions <- c("center and radius are public; the number of records is public", steps_assumptions(M, plan))
+  assumptions <- c(PUBLIC_BALL, steps_assumptions(M, plan))
   plan$guarantee <- promise_of(plan$guarantee, assumptions, trusted = M,
                                numerics = if (ask$numerics == "lattice") "lattice" else "real-valued")
   if (error) {

@@ -15,7 +15,7 @@ furnish <- function() {
     gaussian = on_lattice(mechanism_gaussian, "gaussian", flat = TRUE),
     wrapped_gaussian = on_lattice(mechanism_wrapped_gaussian, "gaussian"), heat = mechanism_heat,
     chordal = mechanism_chordal,
-    tangent = mechanism_tangent,
+    tangent = mechanism_tangent, parts = mechanism_parts,
     adaptive = mechanism_adaptive, euclidean = mechanism_euclidean, pointwise = mechanism_pointwise,
     chain = mechanism_chain
   ))

@@ -10,6 +10,7 @@ mean_cases <- function() {
                                   laplace = c("sphere", "matrices", "hyperboloid", "plane", "triangles", "pair", "parts", "correlations", "rotations"),
                                   wrapped = , kng = c("sphere", "matrices", "hyperboloid", "plane", "triangles", "parts"),
                                   gaussian = c("sphere", "plane", "pair", "rotations"), heat = c("sphere", "triangles", "pair"), chordal = "frames",
+                                  parts = "pair",
                                   staircase = c("sphere", "plane", "matrices", "pair", "rotations"),
                                   c("sphere", "plane", "matrices"))
   mechanisms <- internal("mean_mechanisms")()
@@ -21,6 +22,7 @@ mean_cases <- function() {
   plain$chain$undrawn <- "a chain promises nothing"
   c(plain, subspace_cases(), list(
     auto = list(method = "auto", spaces = "sphere", args = list(mechanism = "auto")),
+    each_part = list(method = "parts", spaces = "pair", args = list(mechanism = "parts", options = list(shares = c(0.4, 0.6)))),
     lattice = list(method = "wrapped", spaces = c("sphere", "plane", "hyperboloid", "parts", "correlations", "rotations"),
                    args = list(mechanism = "wrapped", numerics = "lattice")),
     lattice_kng = list(method = "kng", spaces = c("sphere", "plane", "hyperboloid", "matrices", "rotations"),
