@@ -138,7 +138,9 @@ MEAN_ERRORS <- c(expected_error = "number", noise_error = "number")
 # why a mechanism can't be had, from public facts, or NULL
 plan_refused <- function(M, ask, name) {
   mechanism <- mean_mechanisms()[[name]]
-  if (ask$numerics == "lattice" && !has_lattice(M, name)) {
+  if (!is.null(ask$ball$radii) && name != "parts") {
+    sprintf("mechanism = \"%s\" has one ball: several radii are for mechanism = \"parts\".", name)
+  } else if (ask$numerics == "lattice" && !has_lattice(M, name)) {
     sprintf(paste("mechanism = \"%s\" has no lattice mode on %s: use mechanism = \"wrapped\" or \"wrapped_gaussian\",",
                   "or numerics = \"real\"."), name, label_manifold(M))
   } else if (!is.null(ask$shares) && !isTRUE(mechanism$shares)) {

@@ -1405,6 +1405,7 @@ mutant("parts-delta", "R/mechanism-parts.R", "shares[[i]] * ask$delta, \"auto\""
 mutant("parts-weights", "R/mechanism-parts.R", "(ask$ball$radius * (1 - 1e-12) / sqrt(M$weights))", "(ask$ball$radius * (1 - 1e-12) / M$weights)", "a ball's parts have radii in their own metric", "mechanism-parts")
 mutant("parts-limit", "R/mechanism-parts.R", "  for (i in seq_along(M$parts)) check_radius(M$parts[[i]], radii[[i]], mf_part(M, center, i))\n", "", "each part's ball is below its limit", "mechanism-parts",
        equivalent = "each part's plan asks again")
+mutant("parts-balls", "R/mechanism.R", "if (!is.null(ask$ball$radii) && name != \"parts\")", "if (FALSE)", "no other mechanism takes a product of balls", "mechanism-parts")
 mutant("parts-level", "R/mechanism-parts.R", "1 - (1 - level) / k)", "level)", "what may fail is divided among parts", "mechanism-parts")
 mutant("parts-error", "R/mechanism-parts.R", "squares <- squares + M$weights[[i]] * (errors[[i]]", "squares <- squares + (errors[[i]]", "errors are in the product's metric", "mechanism-parts")
 mutant("parts-error-law", "R/mechanism-parts.R", "stats::rgamma(20000, d) / d)^2", "1)^2", "the mean length is more than the root of the squares of means", "mechanism-parts")

@@ -92,6 +92,9 @@ test_that("errors and regions are those of the parts together, and shares are th
 test_that("what can't be had part by part is said from public facts", {
   no <- function(..., class = "riemdp_error_argument") expect_error(ask(...), class = class)
   no(mechanism = "laplace")
+  plan <- dp_mean_plan(M, 200, 1, center, c(0.4, 3))
+  expect_identical(plan$mechanism[!is.na(plan$label)], "parts")
+  expect_equal(plan$expected_error[plan$mechanism == "parts"], ask()$expected_error)
   no(radius = c(1, 1, 1))
   no(epsilon = c(1, -1))
   no(epsilon = c(1, 1, 1))
