@@ -30,8 +30,10 @@ test_that("a release part by part is one release of each part, with the budget t
   expect_error(ask(epsilon = 0.1, ledger = ledger), class = "riemdp_error_budget")
   expect_output(print(r), "public balls of radius 0.4, 3.0")
   expect_output(explain(r), "turn by\\s+mechanism wrapped in a ball of radius 0.4")
-  d <- ask(delta = 1e-6, numerics = "real")
-  expect_lte(guarantee(d)$delta, 1e-6)
+  wide <- dp_mean(matrix(0, 50, 40), power(euclidean(20), 2), 1, numeric(40), c(1, 2), delta = 1e-3)
+  expect_match(vapply(wide$details$parts, `[[`, "", "mechanism"), "gaussian")
+  expect_equal(guarantee(wide)$delta, 1e-3, tolerance = 1e-6)
+  expect_lte(sum(wide$draws$delta), 1e-3)
   expect_identical(ask(mechanism = "parts", radius = 0.5)$details$radii, 0.5 * (1 - 1e-12) / c(1, 1 / 2))
   expect_identical(dim(ask(data = x[1, , drop = FALSE])$value), dim(r$value))
   expect_length(ask(mechanism = "parts", radius = 0.5, unit = rep(1:50, 4))$value, 5)
@@ -80,6 +82,9 @@ test_that("errors and regions are those of the parts together, and shares are th
   away <- with_simulation(5, replicate(draws, mf_dist(M, ask()$value, mean)))
   expect_lt(abs(mean(away) / r$expected_error - 1), 0.05 + 5 * stats::sd(away) / mean(away) / sqrt(draws))
   expect_identical(r$noise_error, r$expected_error)
+  # two exponential lengths: the mean of the root of the sum of their squares, by quadrature over the angle
+  root <- stats::integrate(function(a) 2 / (cos(a) + sin(a))^3, 0, pi / 2)$value
+  expect_equal(internal$joined_error(product(euclidean(1), sphere(1), weights = c(1, 4)), c(1, 1 / 2)), root, tolerance = 0.02)
   region <- confint(r, level = 0.9)
   expect_gt(mean(away <= region$radius), 0.9 - 5 * sqrt(0.09 / draws))
   own <- c(confint(internal$part_release(r, 1), level = 0.95)$radius, confint(internal$part_release(r, 2), level = 0.95)$radius)
