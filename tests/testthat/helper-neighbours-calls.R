@@ -415,7 +415,9 @@ residual_call <- function(data, case, space, budget) {
       as.call(c(quote(cbind), lapply(point_columns(space), as.name)))
     fit <- structure(c(of, list(
       value = list(p = space$center, v = mf_from_coords(space$M, space$center, c(0.2, numeric(mf_facts(space$M)$dimension - 1)))), manifold = space$M,
-      columns = data.frame(name = "x", middle = 0.5, half = 0.5), terms = ~x, response = formula, constants = list(), details = list(),
+      columns = data.frame(name = "x", middle = 0.5, half = 0.5), terms = ~x, response = formula, constants = list(),
+      details = list(last = list(step = matrix(0, mf_facts(space$M)$dimension, 2), lambda = numeric(mf_facts(space$M)$dimension), edge = FALSE,
+                                 rule = list(noisy = TRUE, tau = 0.1))),
       bounds = list(x = list(x = list(range = c(0, 1)))), residual_bound = 0.2, mechanism = "newton", guarantee = g
     )), class = c("riemdp_regression", "riemdp_release"))
     return(dp_residual_scale(fit, data, epsilon = 1, unit = case$args$unit, ledger = budget))
@@ -610,7 +612,7 @@ neighbour_calls <- function() {
                         args = list(unit = function(n, side) rep_len(1:5, n))),
       curve_more = list(method = "residual", kind = "curve", spaces = "sphere", pair = "more", forms = c("frame", "list"),
                         args = list(neighbours = "add_remove"))),
-                             noisy = "^[$](value|squares[$]sum|moments[$]xx)", call = residual_call),
+                             noisy = "^[$](value|squares[$]sum|moments[$]xx|cuts[$]sum)", call = residual_call),
     dp_regression = list(kind = "curve", cases = regression_cases(), noisy = "^[$](value|details[$]last)", call = regression_call,
                          # the plan of a released number has one rule or another
                          outcome_of = list(sized = function(value) names(value$details$last$rule)), free_of = list(sized = "^[$](details|draws)"),
