@@ -19,8 +19,8 @@ gradient_cut <- function(step, lambda, reach) {
   step$tau * min(1, step$gauge / actual)
 }
 
-# How the last step of a release takes residuals, distances in the space: psi as kernels take it, of q coordinates; NULL where there
-# is no such step
+# How the last step of a release takes residuals, distances in the space: psi as kernels take it, of q
+# coordinates; NULL where there is no such step
 last_loss <- function(object) {
   last <- object$details$last
   if (is.null(last)) return(NULL)

@@ -23,8 +23,8 @@
 #    mechanism-tangent mechanism-euclidean mechanism-kng mechanism-kng-lattice mechanism-pointwise mechanism-chain
 #    mechanism-adaptive mechanism-parts mechanism-local
 #  6  Estimators: means, linear and curved regression, the optimiser
-#    chunk-mean chunk-dist mean clipped-share variance mean-ask mean-estimator mean-groups dp-mean dp-ball dp-median dp-local dp-variance
-#    permutation-test plan-parts subspace-plan
+#    chunk-mean chunk-dist mean clipped-share variance mean-ask mean-estimator mean-groups dp-mean dp-ball
+#    dp-median dp-local dp-variance permutation-test plan-parts subspace-plan
 #    dp-mean-plan dp-bounds-plan basis linear-frame chunk-linear record-cost objective-perturbation
 #    linear-statistics linear-guess linear-windows linear-newton linear-gaussian population-plan dp-lm-methods
 #    linear-theil-sen linear-methods dp-lm glm-families dp-glm regression regression-methods frechet-regression
