@@ -14,7 +14,17 @@
 #' transport uses the complex product, so that the component along iv turns as well. Random points of [mf_random()] are
 #' uniform.
 #'
-#' @param k number of landmarks, 3 or more.
+#' **In space**, `kendall(k, m = 3)`, records are k x 3 x n arrays, centred and scaled on entry as well, and shapes are
+#' taken modulo rotation, not reflection. With the singular values s of X'Y, the last with the sign of its determinant,
+#' \eqn{d = \arccos(s_1+s_2+s_3)}; the logarithm is undefined where \eqn{s_2+s_3=0}. Landmarks all on a line are
+#' refused: the space is singular there. Curvature is at least 1, and at most \eqn{1+3/(l_2^2+l_3^2)} with the singular
+#' values \eqn{l_1\ge l_2\ge l_3} of X; the injectivity radius is the distance \eqn{\arccos l_1} from shapes on a line.
+#' Over a ball both are found from its centre and radius. Parallel transport is integrated to some 1e-9. Random points
+#' of [mf_random()] are exp of normal vectors at one point. Proofs: `proofs/geometry.md` of the installed package,
+#' section 6.
+#'
+#' @param k number of landmarks, 3 or more (in space 4).
+#' @param m dimension of the space in which landmarks lie, 2 or 3.
 #' @return A manifold object.
 #' @references Kendall, D. G. (1984). Shape manifolds, Procrustean metrics, and complex projective spaces. *Bulletin of
 #'   the London Mathematical Society* 16, 81-121. \doi{10.1112/blms/16.2.81}
@@ -27,9 +37,16 @@
 #' mf_dist(kendall(3), triangle, turned)
 #' frechet_mean(callosa[, , 1:20], kendall(50))
 #' @export
-kendall <- function(k) new_manifold("kendall", check_count(k, "k", least = 3), "riemdp_kendall")
+kendall <- function(k, m = 2) {
+  m <- check_count(m, "m", least = 2, most = 3)
+  if (m == 2) return(new_manifold("kendall", check_count(k, "k", least = 3), "riemdp_kendall"))
+  new_manifold("kendall_space", check_count(k, "k", least = 4), "riemdp_kendall_space")
+}
 
 #' @export
 manifold_label.riemdp_kendall <- function(M) {
   sprintf("Kendall's planar shapes of %d landmarks (CP^%d)", M$param, M$param - 2L)
 }
+
+#' @export
+manifold_label.riemdp_kendall_space <- function(M) sprintf("Kendall's shapes of %d landmarks in space", M$param)

@@ -72,6 +72,7 @@ all_manifolds <- function() {
     list(M = grassmann(7, 3), reach = 1.2), list(M = grassmann(5, 4), reach = 1.2),
     list(M = rotations(2), reach = 2.5), list(M = rotations(3), reach = 2.8), list(M = rotations(4), reach = 2), list(M = rigid(3, 0.5), reach = 2),
     list(M = kendall(3), reach = 1.2), list(M = kendall(4), reach = 1.2), list(M = kendall(20), reach = 1.2),
+    list(M = kendall(4, 3), reach = 0.25), list(M = kendall(9, 3), reach = 0.25),
     list(M = custom_sphere(2), reach = 2.5), list(M = custom_torus(2), reach = 2.5),
     list(M = product(sphere(2), euclidean(2), weights = c(1, 1 / 4)), reach = 2),
     list(M = product(spd(2), sphere(1), weights = c(2, 1 / 2)), reach = 1.2), list(M = torus(3), reach = 2.5),
@@ -276,6 +277,12 @@ isometry <- function(M) {
         y <- t(t(z[order, , drop = FALSE]) * (1 + seq_len(ncol(z)) / 3) * exp(1i * seq_len(ncol(z)))) + (2 - 1i)
         if (is.null(dim(x))) as.vector(y) else y
       }
+    },
+    kendall_space = {
+      order <- sample(facts$rows)
+      turn <- rotation(3)
+      turn <- turn * det(turn)
+      matrices(function(x) 1.5 * x[order, ] %*% turn + 2)
     },
     product = {
       moves <- lapply(M$parts, isometry)
