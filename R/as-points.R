@@ -18,7 +18,8 @@
 #' * [kendall()]: arrays p x 2 x n of landmarks as packages geomorph, Morpho and shapes hold them; a table with a row a
 #'   record, `layout = "xyxy"` (x1, y1, x2, y2, ...) or `"xxyy"` (all x first); what [read_tps()] gives. Records that
 #'   have been superimposed together (`gpagen()`, `procSym()`) are refused: projecting them at their mean, and sliding
-#'   landmarks, make each depend on all. Raw landmarks will do, since shapes need no superimposition.
+#'   landmarks, make each depend on all. Raw landmarks will do, since shapes need no superimposition. In space,
+#'   `kendall(k, m = 3)`: arrays p x 3 x n; tables with `layout = "xyzxyz"` or `"xxyyzz"`.
 #' * [spd()]: a table with k(k + 1)/2 columns, or an array whose last dimension has as many, as images of diffusion
 #'   tensors have: `layout = "lower"` is the lower triangle by columns (xx, xy, xz, yy, yz, zz), `"upper"` the upper
 #'   triangle by columns (xx, xy, yy, xz, yz, zz), `"diagonal"` the diagonal before the rest by columns (xx, yy, zz, xy,
@@ -254,10 +255,7 @@ read_sf <- function(x, how) {
 read_points.riemdp_kendall <- function(M, x, how) {
   check_unused(how, "units")
   k <- as.integer(mf_facts(M)$rows)
-  if (inherits(x, c("gpagen", "symproc", "nosymproc"))) {
-    abort_riemdp("unsupported", paste("landmarks that have been superimposed together depend on each other (projection",
-                                      "at their mean, sliding). Give the raw ones: shapes need no superimposition."))
-  }
+  check_raw_landmarks(x)
   read <- landmark_rows(x, k, how$layout)
   z <- matrix(complex(real = read$rows[, seq_len(k)], imaginary = read$rows[, k + seq_len(k)]), ncol = k)
   if (!is.null(how$template)) z <- complete_landmarks(z, how$template)
@@ -268,6 +266,34 @@ read_points.riemdp_kendall <- function(M, x, how) {
   out[, c(TRUE, FALSE)] <- Re(z)
   out[, c(FALSE, TRUE)] <- Im(z)
   list(rows = out, names = read$names, hint = " (landmarks that are missing, or all in one place)")
+}
+
+#' @export
+read_points.riemdp_kendall_space <- function(M, x, how) {
+  check_unused(how, c("units", "template"))
+  check_raw_landmarks(x)
+  facts <- mf_facts(M)
+  k <- facts$rows
+  hint <- " (landmarks that are missing, all in one place or all on a line)"
+  if (!is_table(x) || ncol(x) != 3 * k) {
+    check_unused(how, "layout")
+    return(c(plain_rows(x, c(k, 3)), hint = hint))
+  }
+  if (is.null(how$layout)) {
+    abort_riemdp("argument", "`layout` must say how a row is ordered: \"xyzxyz\" or \"xxyyzz\".")
+  }
+  read <- table_rows(x)
+  if (check_choice(how$layout, "layout", c("xyzxyz", "xxyyzz")) == "xyzxyz") {
+    read$rows <- read$rows[, c(t(matrix(seq_len(3 * k), 3))), drop = FALSE]
+  }
+  c(read, hint = hint)
+}
+
+check_raw_landmarks <- function(x) {
+  if (inherits(x, c("gpagen", "symproc", "nosymproc"))) {
+    abort_riemdp("unsupported", paste("landmarks that have been superimposed together depend on each other (projection",
+                                      "at their mean, sliding). Give the raw ones: shapes need no superimposition."))
+  }
 }
 
 # n x 2k: all x, then all y

@@ -145,6 +145,7 @@ LOCAL_MECHANISMS <- c("privunit", "vmf", "laplace", "wrapped")
 # Public numbers, checked. reach: how far two values may lie apart; far: what costs epsilon.
 local_ask <- function(M, n, epsilon, per, center, radius) {
   if (of_user(M)) abort_riemdp("unsupported", "dp_local() isn't offered on a user's manifold.")
+  check_proven(M)
   ask <- list(manifold = M, n = n, epsilon = check_number(epsilon, "epsilon", positive = TRUE),
               per = if (!is.null(per)) check_number(public_value(per, "per"), "per", positive = TRUE))
   ask$center <- if (!is.null(center)) public_point(M, center)

@@ -155,7 +155,7 @@ dp_optimize <- function(problem, data, epsilon = NULL, delta, ..., method = c("a
                         neighbours = c("replace", "add_remove"), source = NULL, ledger = NULL, data_set = "default",
                         part = NULL, checkpoint = NULL) {
   check_no_more(...)
-  check_problem(problem)
+  check_proven(check_problem(problem)$manifold)
   if (!is.null(ledger)) check_ledger(ledger)
   if (!is.null(checkpoint)) check_checkpoint(checkpoint, ledger)
   if (missing(delta)) abort_no_default("delta")

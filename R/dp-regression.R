@@ -135,7 +135,7 @@ dp_regression <- function(formula, M, data = NULL, epsilon, center, radius, spee
                           invalid = c("error", "ignore"), unit = NULL, neighbours = c("replace", "add_remove"),
                           source = NULL, ledger = NULL, data_set = "default", part = NULL) {
   check_dots_empty(...)
-  check_manifold(M)
+  check_proven(check_manifold(M))
   if (!is.null(ledger)) check_ledger(ledger)
   check_given(c(epsilon = missing(epsilon), center = missing(center), radius = missing(radius), speed = missing(speed),
                 residual_bound = missing(residual_bound), bounds = missing(bounds)))
@@ -339,7 +339,7 @@ half_width <- function(range) {
 #' @export
 dp_regression_plan <- function(M, n, epsilon, center, radius, speed, residual_bound, bounds, delta = 0,
                                unit = FALSE) {
-  check_manifold(M)
+  check_proven(check_manifold(M))
   check_given(c(n = missing(n), epsilon = missing(epsilon), center = missing(center), radius = missing(radius),
                 speed = missing(speed), residual_bound = missing(residual_bound), bounds = missing(bounds)))
   half <- vapply(if (is.list(bounds) && length(bounds)) bounds else list(bounds), half_width, 0)

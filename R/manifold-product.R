@@ -175,6 +175,11 @@ is_single_point <- function(x, M) {
   length(x) == facts$ambient && length(dim(x)) < if (facts$rows > 0) 3 else 2
 }
 
+# whether the formulas of a space of the package, or of a part, have no model: no bounds of rounding errors are proven
+has_no_model <- function(M) {
+  any(vapply(part_leaves(M), function(leaf) mf_facts(leaf$M)$model == "none" && !of_user(leaf$M), NA))
+}
+
 # The parts of a product, of products of products as well, each with its weight and the places of its numbers; a
 # manifold that is no product is its own part
 part_leaves <- function(M) {

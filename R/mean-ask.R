@@ -62,6 +62,7 @@ mean_ask <- function(M, n, epsilon, center, radius, delta, mechanism, sigma, cal
   if (!is.null(sigma) && mechanism == "auto") {
     abort_riemdp("argument", "`sigma` needs a `mechanism` by name: it is the scale of that mechanism's law.")
   }
+  if (mechanism != "tangent" || !is.null(variance)) check_proven(M)
   if (is.na(n)) check_options(options, mechanism, size_options(mechanism)) else check_options(options, mechanism)
   center <- public_point(M, center)
   ask <- list(

@@ -268,6 +268,8 @@ mean_steps <- function(M, ball, n, target = "frechet", lattice = FALSE) {
     "none"
   } else if (target == "tangent") {
     "flat"
+  } else if (has_no_model(M)) {
+    "none"
   } else {
     .Call(riemdp_steps_model, M)
   }

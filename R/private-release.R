@@ -32,6 +32,17 @@ check_call <- function(M, ledger, lacking) {
   check_manifold(M)
   if (!is.null(ledger)) check_ledger(ledger)
   check_given(lacking)
+  check_proven(M)
+}
+
+# No proof bounds what doubles add on a space whose formulas have no model: only what reads a record by its logarithm at
+# a public point, and solves nothing, is private there. A user's space has rules of its own.
+check_proven <- function(M) {
+  if (!has_no_model(M)) return(invisible(M))
+  abort_riemdp("unsupported", sprintf(
+    "no bound of rounding errors is proven on %s. There, dp_mean(mechanism = \"tangent\") is private.",
+    label_manifold(M)
+  ))
 }
 
 # ---- plans ---------------------------------------------------------------------------------------------------
