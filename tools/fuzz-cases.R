@@ -540,7 +540,7 @@ arguments <- c(
   geodesic_gradient = "M p=one v=velocity x=times y=x loss=loss_name cutoff=positive weights", augment = "x=curve_fit",
   gdp_parameter = "M sigma distance", gradient_sensitivity = "M n=count radius center=one calibration",
   glance = "x=model_object", grassmann = "n=whole p=seed", guarantee = "r=release", hyperbolic = "d=whole model curvature=minus",
-  kendall = "k=whole", laplace_noise = "M center=one sigma n=count mechanism=law_name",
+  kendall = "k=whole m=whole", laplace_noise = "M center=one sigma n=count mechanism=law_name",
   manifold_custom = paste("dim=two ambient=two exp log inner project project_tangent transport=transport_function check",
                           "random k_min=minus k_max=number injectivity_radius=positive symmetric=flag label"),
   mean_lower_bound = "M n=count epsilon radius delta=zero center=one",

@@ -11,7 +11,7 @@ mean_cases <- function() {
                                   wrapped = , kng = c("sphere", "matrices", "hyperboloid", "plane", "triangles", "parts"),
                                   gaussian = c("sphere", "plane", "pair", "rotations"), heat = c("sphere", "triangles", "pair"), chordal = "frames",
                                   parts = "pair",
-                                  staircase = c("sphere", "plane", "matrices", "pair", "rotations"),
+                                  staircase = c("sphere", "plane", "matrices", "pair", "rotations"), tangent = c("sphere", "plane", "matrices", "solids"),
                                   c("sphere", "plane", "matrices"))
   mechanisms <- internal("mean_mechanisms")()
   plain <- lapply(names(mechanisms), function(m) list(method = m, spaces = spaces(m), args = list(
@@ -33,7 +33,7 @@ mean_cases <- function() {
     real_product = list(method = "wrapped", spaces = "pair", forms = c("array", "mf_points"), args = list(mechanism = "wrapped", numerics = "real")),
     product_kng = list(method = "kng", spaces = "pair", forms = c("array", "frame"), args = list(mechanism = "kng", numerics = "lattice")),
     lattice_gaussian = list(method = "wrapped_gaussian", spaces = "sphere", args = list(mechanism = "wrapped_gaussian", numerics = "lattice", delta = 1e-3)),
-    lattice_tangent = list(method = "tangent", spaces = c("sphere", "matrices"), args = list(mechanism = "tangent", numerics = "lattice")),
+    lattice_tangent = list(method = "tangent", spaces = c("sphere", "matrices", "solids"), args = list(mechanism = "tangent", numerics = "lattice")),
     tangent_gaussian = list(method = "tangent", spaces = "matrices",
                             args = list(mechanism = "tangent", delta = 1e-3, options = list(noise = "gaussian"))),
     arithmetic = list(method = "euclidean", spaces = c("sphere", "matrices"),
