@@ -63,6 +63,7 @@ test_that("logarithms are horizontal and stop where the best rotation isn't uniq
   o <- .Call(internal("riemdp_origin"), M)
   expect_error(mf_log(M, o, o %*% diag(c(1, 1, -1))), class = "riemdp_error_cut_locus")
   expect_error(mf_dist(M, o, outer(1:6, 1:3)), class = "riemdp_error_out_of_reach")
+  expect_error(mf_project(M, outer(1:6, 1:3)), class = "riemdp_error_out_of_reach")
   expect_error(mf_dist(M, o, matrix(1, 6, 3)), class = "riemdp_error_zero_size")
 })
 
