@@ -464,17 +464,33 @@ read_symmetric <- function(x, k, layout, orders) {
 # counts and shares as they are, and objects of package compositions; closed, and zeros raised, as on entry everywhere
 #' @export
 read_points.riemdp_simplex <- function(M, x, how) {
-  check_unused(how, c("units", "layout", "template"))
-  if (inherits(x, c("acomp", "rcomp", "aplus", "rplus", "ccomp")) && is.numeric(x)) {
-    x <- matrix(as.double(unclass(x)), ncol = if (is.matrix(x)) ncol(x) else length(x),
-                dimnames = list(rownames(x), NULL))
-  }
-  read <- plain_rows(x, mf_facts(M)$ambient)
+  read <- read_compositions(M, x, how)
   bad <- rowSums(!is.finite(read$rows)) > 0
   bad[!bad] <- !mf_is_point(M, read$rows[!bad, , drop = FALSE])
   read$rows[bad, ] <- NA
   if (!all(bad)) read$rows[!bad, ] <- mf_project(M, read$rows[!bad, , drop = FALSE])
   read
+}
+
+# roots of what has no negative part; of points they are taken already
+#' @export
+read_points.fisher_roots <- function(M, x, how) {
+  if (inherits(attr(x, "manifold"), "riemdp_scaled")) return(read_points.default(M, x, how))
+  read <- read_compositions(M, x, how)
+  most <- do.call(pmax, as.data.frame(read$rows))
+  read$rows[!(is.finite(most) & most > 0 & rowSums(read$rows < 0) == 0), ] <- NA
+  share <- read$rows / most
+  read$rows <- sqrt(share / rowSums(share))
+  read
+}
+
+read_compositions <- function(M, x, how) {
+  check_unused(how, c("units", "layout", "template"))
+  if (inherits(x, c("acomp", "rcomp", "aplus", "rplus", "ccomp")) && is.numeric(x)) {
+    x <- matrix(as.double(unclass(x)), ncol = if (is.matrix(x)) ncol(x) else length(x),
+                dimnames = list(rownames(x), NULL))
+  }
+  plain_rows(x, mf_facts(M)$ambient)
 }
 
 #' @export

@@ -21,9 +21,19 @@
 #' largest
 #' ([mf_exp()] beyond: `riemdp_error_out_of_reach`; noise beyond is shortened).
 #'
+#' **Fisher's metric**, `metric = "fisher"`, is that of the sphere of radius 2 that roots of compositions lie on: the
+#' distance of compositions p and q is \eqn{2\arccos\sum\sqrt{p_jq_j}}, at most \eqn{\pi}, and curvature is 1/4.
+#' Zeros are points like others. **Points are the roots**, unit vectors \eqn{y_j = \sqrt{p_j}}: [as_mf_points()] makes
+#' them of counts or shares, `y^2` is the composition again. The space is the whole sphere, which goes on beyond the
+#' compositions: noise may lead there, and so may [mf_exp()]. Squares of the parts are a composition all the same; to
+#' take them costs no privacy, and brings a release no farther from any composition, so it never errs more (proof:
+#' `proofs/geometry.md` of the installed package, section 7). [mf_random()] draws from Dirichlet's law with all
+#' parameters 1/2, uniform in this metric.
+#'
 #' @param k number of parts, 2 or more.
-#' @param metric `"aitchison"`.
-#' @param floor what a zero counts, relative to the largest part of its record; at least 0 and below 1.
+#' @param metric `"aitchison"` or `"fisher"`.
+#' @param floor what a zero counts, relative to the largest part of its record; at least 0 and below 1. Aitchison's
+#'   metric alone has a use for it.
 #' @return A manifold object.
 #' @references Aitchison, J. (1982). The statistical analysis of compositional data. *Journal of the Royal Statistical
 #'   Society B* 44, 139-177. \doi{10.1111/j.2517-6161.1982.tb01195.x}
@@ -37,10 +47,18 @@
 #' hours <- rbind(c(8, 9, 7), c(7, 12, 5), c(9, 4, 11))
 #' frechet_mean(hours, M)$mean
 #' dp_mean(hours, M, epsilon = 100, center = c(1, 1, 1), radius = 2)
+#' # with Fisher's metric points are roots, and squares are compositions
+#' S <- simplex(3, "fisher")
+#' roots <- as_mf_points(hours, S)
+#' dp_mean(roots, S, epsilon = 100, center = sqrt(c(1, 1, 1) / 3), radius = 0.7)$value^2
 #' @export
 simplex <- function(k, metric = "aitchison", floor = 1e-6) {
-  metric <- check_metric(metric, "aitchison")
+  metric <- check_metric(metric, c("aitchison", "fisher"))
   floor <- check_number(floor, "floor", least = 0, most = 1 - 1e-15)
+  if (metric == "fisher") {
+    M <- rescaled(sphere(check_count(k, "k", least = 2) - 1), 4, sprintf("roots of compositions of %d parts", k))
+    return(structure(M, class = c("fisher_roots", class(M))))
+  }
   new_manifold(paste0("simplex_", metric), check_count(k, "k", least = 2), "riemdp_simplex", metric = metric,
                floor = floor)
 }
@@ -50,3 +68,6 @@ manifold_label.riemdp_simplex <- function(M) {
   metric <- c(simplex_aitchison = "Aitchison")
   sprintf("compositions of %d parts, %s metric", M$param, metric[[M$name]])
 }
+
+#' @export
+random_points.fisher_roots <- function(M, n, sd) abs(NextMethod())

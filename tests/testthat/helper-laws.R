@@ -63,6 +63,7 @@ all_manifolds <- function() {
     list(M = correlation(2, "log-cholesky"), reach = 2), list(M = correlation(3, "log-cholesky"), reach = 2),
     list(M = correlation(4, "log-cholesky"), reach = 2), list(M = correlation(12, "log-cholesky"), reach = 2),
     list(M = simplex(2), reach = 2), list(M = simplex(3, floor = 0), reach = 2), list(M = simplex(7), reach = 2), list(M = simplex(40), reach = 2),
+    list(M = simplex(2, "fisher"), reach = 2), list(M = simplex(4, "fisher"), reach = 2),
     list(M = stiefel(3, 1), reach = 2), list(M = stiefel(4, 2), reach = 1.5), list(M = stiefel(3, 2), reach = 1.5),
     list(M = stiefel(3, 3), reach = 1.5), list(M = stiefel(8, 3), reach = 1.5),
     list(M = stiefel(3, 1, "canonical"), reach = 2), list(M = stiefel(4, 2, "canonical"), reach = 1.5),

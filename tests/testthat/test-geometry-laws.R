@@ -80,7 +80,7 @@ for (case in all_manifolds()) {
       }
       # proofs of bounds and samplers name the spaces that they are about
       expect_identical(facts$has_kng, facts$symmetric && !grepl("custom|stiefel|product|rotations_frames", M$name))
-      expect_identical(facts$arithmetic_stays, M$name %in% c("euclidean", "sphere"))
+      expect_identical(facts$arithmetic_stays, (if (inherits(M, "riemdp_scaled")) M$parts[[1]] else M)$name %in% c("euclidean", "sphere"))
       if (facts$arithmetic_stays) {
         radius <- min(case$reach, 1.5)
         for (k in 1:5) {
