@@ -7,7 +7,8 @@ delta_for <- function(mechanism) if (isTRUE(mechanism$needs_delta)) 1e-3 else 0
 
 mean_cases <- function() {
   spaces <- function(name) switch(name, pointwise = "triangles",
-                                  laplace = c("sphere", "matrices", "hyperboloid", "plane", "triangles", "pair", "parts", "correlations", "rotations"),
+                                  laplace = c("sphere", "matrices", "hyperboloid", "plane", "triangles", "pair", "parts", "correlations", "rotations",
+                                              "roots"),
                                   wrapped = , kng = c("sphere", "matrices", "hyperboloid", "plane", "triangles", "parts"),
                                   gaussian = c("sphere", "plane", "pair", "rotations"), heat = c("sphere", "triangles", "pair"), chordal = "frames",
                                   parts = "pair",

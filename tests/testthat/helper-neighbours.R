@@ -69,6 +69,7 @@ neighbour_spaces <- function() {
     pair = list(M = product(sphere(2), euclidean(1), weights = c(1, 1 / 4)), center = c(0, 0, 1, 0), radius = 0.4),
     double = list(M = power(hyperbolic(2), 2), center = c(1, 0, 0, 1, 0, 0), radius = 1),
     parts = list(M = simplex(3), center = c(0.5, 0.3, 0.2), radius = 1),
+    roots = list(M = simplex(3, "fisher"), center = sqrt(c(0.5, 0.3, 0.2)), radius = 0.8),
     correlations = list(M = correlation(3), center = diag(3), radius = 1)
   )
 }
