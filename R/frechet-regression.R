@@ -5,7 +5,8 @@
 #' Global and local Frechet regression (Petersen and Mueller 2019): at predictors x the point that minimises
 #' \eqn{\sum_i s_i(x)\, d(p, y_i)^2} over the manifold, with the weights of linear, or of local linear, regression.
 #' In flat space these are its predictions. A plain estimate, **not private**: weights of one record depend on all
-#' predictors. What can be had with privacy is local, [dp_spline()] with `target = "frechet"`.
+#' predictors. With privacy there is [dp_spline()] with `target = "frechet"`, local, and on flat spaces
+#' [dp_regression()], whose line the global fit is there.
 #'
 #' Without `bandwidth` \eqn{s_i(x) = 1 + (x_i - \bar x)' \Sigma^{-1} (x - \bar x)}, with mean and covariance of the
 #' predictors: the global fit, for one or several predictors, numeric or factors. With `bandwidth` h, for one predictor,
