@@ -474,8 +474,8 @@ read_points.riemdp_simplex <- function(M, x, how) {
 
 # roots of what has no negative part; of points they are taken already
 #' @export
-read_points.fisher_roots <- function(M, x, how) {
-  if (inherits(attr(x, "manifold"), "riemdp_scaled")) return(read_points.default(M, x, how))
+read_points.riemdp_roots <- function(M, x, how) {
+  if (inherits(attr(x, "manifold"), "riemdp_roots")) return(read_points.default(M, x, how))
   read <- read_compositions(M, x, how)
   most <- do.call(pmax, as.data.frame(read$rows))
   read$rows[!(is.finite(most) & most > 0 & rowSums(read$rows < 0) == 0), ] <- NA

@@ -57,7 +57,7 @@ simplex <- function(k, metric = "aitchison", floor = 1e-6) {
   floor <- check_number(floor, "floor", least = 0, most = 1 - 1e-15)
   if (metric == "fisher") {
     M <- rescaled(sphere(check_count(k, "k", least = 2) - 1), 4, sprintf("roots of compositions of %d parts", k))
-    return(structure(M, class = c("fisher_roots", class(M))))
+    return(structure(M, class = c("riemdp_roots", class(M))))
   }
   new_manifold(paste0("simplex_", metric), check_count(k, "k", least = 2), "riemdp_simplex", metric = metric,
                floor = floor)
@@ -70,4 +70,4 @@ manifold_label.riemdp_simplex <- function(M) {
 }
 
 #' @export
-random_points.fisher_roots <- function(M, n, sd) abs(NextMethod())
+random_points.riemdp_roots <- function(M, n, sd) abs(NextMethod())
