@@ -71,6 +71,12 @@ plain_coords <- function(M, p, v) {
       y <- crossprod(q, rbind(Re(matrix(v, k)), Im(matrix(v, k))))
       list(t(y[-(1:4), , drop = FALSE]), max(abs(y[1:4, ])) / max(abs(v)))
     },
+    kendall_space = { # shifts, the radius and turns are taken out
+      turns <- vapply(1:3, function(a) as.vector(matrix(p, k) %*% outer(1:3, 1:3, function(i, j) (i - j) * (i != a) * (j != a))), double(3 * k))
+      q <- qr.Q(qr(cbind(diag(3) %x% rep(1, k), as.vector(p), turns)), complete = TRUE)
+      y <- crossprod(q, matrix(v, 3 * k))
+      list(t(y[-(1:7), , drop = FALSE]), max(abs(y[1:7, ])) / max(abs(v)))
+    },
     product = if (length(M$parts) == 1) {
       own <- plain_coords(M$parts[[1]], p, v)
       list(sqrt(M$weights) * own, attr(own, "off"))
