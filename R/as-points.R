@@ -485,6 +485,9 @@ read_points.riemdp_roots <- function(M, x, how) {
 }
 
 read_compositions <- function(M, x, how) {
+  if (inherits(x, "riemdp_points") && !identical(attr(x, "manifold"), M)) {
+    abort_riemdp("argument", sprintf("`x` has points of another space than %s.", label_manifold(M)))
+  }
   check_unused(how, c("units", "layout", "template"))
   if (inherits(x, c("acomp", "rcomp", "aplus", "rplus", "ccomp")) && is.numeric(x)) {
     x <- matrix(as.double(unclass(x)), ncol = if (is.matrix(x)) ncol(x) else length(x),

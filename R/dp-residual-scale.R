@@ -147,16 +147,25 @@ is_window <- function(window, d) {
 check_released_curve <- function(fit) {
   whole <- tryCatch({
     k <- nrow(fit$columns)
-    size_told(fit) && is.list(fit$details) && all(fit$columns$half > 0) &&
-      is.numeric(fit$residual_bound) && length(fit$residual_bound) == 1 && fit$residual_bound > 0 &&
+    half <- fit$columns$half
+    bound <- fit$residual_bound
+    size_told(fit) && is.list(fit$details) && is.numeric(half) && identical(length(half), k) && all(is.finite(half)) &&
+      all(half > 0) && is.numeric(bound) && length(bound) == 1 && is.finite(bound) && bound > 0 &&
       inherits(fit$terms, "formula") && is.language(fit$response) && are_lists(fit$bounds, fit$bounds$x) &&
       do.call(are_lists, fit$bounds$x) && is_named_list(fit$constants) &&
-      length(curve_anyway(fit, matrix(0, k, 1))) == 1 && is_loss(last_loss(fit))
+      length(curve_anyway(fit, matrix(0, k, 1))) == 1 && is_last(fit$details$last) && is_loss(last_loss(fit))
   }, error = function(e) FALSE)
   if (!isTRUE(whole)) {
     abort_riemdp("argument",
                  "the release must be as dp_regression() made it: parts of it are missing or of another kind.")
   }
+}
+
+# what the loss of the last step is found from
+is_last <- function(last) {
+  is.null(last) || (is.matrix(last$step) && is.numeric(last$lambda) && length(last$lambda) == nrow(last$step) &&
+                      all(is.finite(last$lambda)) && is.numeric(last$rule$tau) && length(last$rule$tau) == 1 &&
+                      (is.null(last$rule$g) || is.numeric(last$rule$g)))
 }
 
 is_loss <- function(loss) {
@@ -276,7 +285,9 @@ residual_total <- function(parts, ask, shared) {
 residual_totals <- function(records, ask) {
   shared <- !is.null(records$shares)
   if (records$values$n == 0) {
-    return(numeric(ask$q + 2 * !is.null(ask$cut_bits) + if (is.null(ask$moment_bits)) 0 else moments_count(ask$d)))
+    cuts <- if (is.null(ask$cut_bits)) 0 else 2
+    moments <- if (is.null(ask$moment_bits)) 0 else moments_count(ask$d)
+    return(numeric(ask$q + cuts + moments))
   }
   if (is.null(records$data)) {
     return(residual_total(list(residual_part(residual_numbers(records$values, ask), ask, records$shares)), ask, shared))

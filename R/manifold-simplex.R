@@ -24,7 +24,8 @@
 #' **Fisher's metric**, `metric = "fisher"`, is that of the sphere of radius 2 that roots of compositions lie on: the
 #' distance of compositions p and q is \eqn{2\arccos\sum\sqrt{p_jq_j}}, at most \eqn{\pi}, and curvature is 1/4.
 #' Zeros are points like others. **Points are the roots**, unit vectors \eqn{y_j = \sqrt{p_j}}: [as_mf_points()] makes
-#' them of counts or shares, `y^2` is the composition again. The space is the whole sphere, which goes on beyond the
+#' them of counts or shares, `y^2` is the composition again. (Shares themselves are no points: `dp_mean()` refuses them,
+#' and with `invalid = "center"` counts each as the centre.) The space is the whole sphere, which goes on beyond the
 #' compositions: noise may lead there, and so may [mf_exp()]. Squares of the parts are a composition all the same; to
 #' take them costs no privacy, and brings a release no farther from any composition, so it never errs more (proof:
 #' `proofs/geometry.md` of the installed package, section 7). [mf_random()] draws from Dirichlet's law with all

@@ -56,6 +56,9 @@ mean_ask <- function(M, n, epsilon, center, radius, delta, mechanism, sigma, cal
   }
   mechanism <- check_choice(mechanism, "mechanism", c("auto", names(mean_mechanisms())))
   given <- parts_ask(M, epsilon, radius, mechanism, options)
+  if (given$mechanism == "parts" && is.na(n)) {
+    abort_riemdp("unsupported", "mechanism = \"parts\" has no proof for a private number of records, nor for groups.")
+  }
   epsilon <- given$epsilon
   mechanism <- given$mechanism
   options <- given$options

@@ -40,6 +40,9 @@ parts_ask <- function(M, epsilon, radius, mechanism, options) {
 
 # What each part is asked for with its share of the budget
 part_asks <- function(M, ask, shares) {
+  if (!(min(shares) * ask$epsilon >= 2^-30)) {
+    abort_riemdp("argument", "each part needs an `epsilon` of at least 2^-30.")
+  }
   radii <- ask$ball$radii %||% (ask$ball$radius * (1 - 1e-12) / sqrt(M$weights))
   lapply(seq_along(M$parts), function(i) {
     center <- mf_part(M, ask$center, i)

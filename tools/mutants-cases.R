@@ -1413,6 +1413,8 @@ mutant("parts-level", "R/mechanism-parts.R", "1 - (1 - level) / k)", "level)", "
 mutant("parts-error", "R/mechanism-parts.R", "squares <- squares + M$weights[[i]] * (errors[[i]]", "squares <- squares + (errors[[i]]", "errors are in the product's metric", "mechanism-parts")
 mutant("parts-error-law", "R/mechanism-parts.R", "stats::rgamma(20000, d) / d)^2", "1)^2", "the mean length is more than the root of the squares of means", "mechanism-parts")
 mutant("parts-best", "R/mechanism-parts.R", "(M$weights * errors^2)^(1 / 3)", "(M$weights * errors^2)^0", "shares are the best that public numbers know", "mechanism-parts")
+mutant("cuts-none", "R/dp-residual-scale.R", "cuts <- if (is.null(ask$cut_bits)) 0 else 2", "cuts <- 0", "no record releases as much as one", "curve-population")
+mutant("moments-none", "R/dp-residual-scale.R", "return(numeric(ask$q + cuts + moments))", "return(numeric(ask$q + cuts))", "no record releases as much as one", "residual-scale")
 mutant("cuts-price", "R/dp-residual-scale.R", "most <- 2 * (2^ask$cut_bits", "most <- (2^ask$cut_bits", "a record moves both numbers of what a loss cuts", "curve-population")
 mutant("cuts-unit-room", "R/dp-residual-scale.R", "(2^ask$cut_bits + if (is.null(ask$unit)) 0 else 2)", "2^ask$cut_bits", "rounding of units' sums is paid for", "curve-population")
 mutant("cuts-unclipped", "R/dp-residual-scale.R", "  share[] <- clamp(share, 0, 1)\n", "", "what a loss cuts is between 0 and 1", "curve-population")

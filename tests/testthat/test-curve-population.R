@@ -83,6 +83,30 @@ test_that("what a loss cuts is released for what it costs, and bands need no nor
   paid <- dp_residual_scale(r, d, 1)$draws
   expect_equal(paid$sensitivity[2], 2 * 2^ask$cut_bits)
   expect_equal(paid$sensitivity / paid$scale, paid$epsilon)
+  # where the number of records is private, none of them releases as much as one
+  more <- release(d, 5, neighbours = "add_remove")
+  none <- list(x = numeric(), y = mf_points(matrix(0, 0, 3), S2))
+  one <- list(x = d$x[1], y = d$y[1])
+  parts_of <- function(r, ...) {
+    s <- unclass(dp_residual_scale(r, ..., epsilon = 0.5))[c("value", "squares", "moments", "cuts")]
+    rapply(s, function(v) all(is.finite(v)), how = "unlist")
+  }
+  expect_identical(parts_of(more, none), parts_of(more, one))
+  expect_true(all(parts_of(more, none)))
+  of <- release(d, 5, neighbours = "add_remove", unit = rep(1:150, 2))
+  expect_identical(parts_of(of, none, unit = integer()), parts_of(of, one, unit = 1L))
+  # a release that was tampered with is refused before anything is spent
+  ledger <- dp_ledger(NULL, 10)
+  places <- list(c("columns", "half"), "residual_bound", c("details", "last", "lambda"))
+  for (bad in list(NULL, "a", list(1), numeric(), NA, 1:1000, Inf)) for (where in places) {
+    broken <- unclass(r)
+    table <- attributes(broken$columns)
+    broken$columns <- unclass(broken$columns)
+    broken[[where]] <- bad
+    attributes(broken$columns) <- c(list(names = names(broken$columns)), table[c("class", "row.names")])
+    expect_error(dp_residual_scale(structure(broken, class = class(r)), d, 1, ledger = ledger), class = "riemdp_error")
+  }
+  expect_identical(nrow(ledger_history(ledger)), 0L)
   # uniform and normal residuals, cut at one standard deviation: by the integrals
   loss <- list(tau = 1, g = internal$huber_loss(), q = 1)
   cuts <- function(square, flat) internal$drawn_cuts(list(sum = 1e6 * c(square, flat), scale = 1), loss, rep(1e6, 50), 1e6)

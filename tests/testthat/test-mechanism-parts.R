@@ -104,6 +104,10 @@ test_that("what can't be had part by part is said from public facts", {
   no(epsilon = c(1, -1))
   no(epsilon = c(1, 1, 1))
   no(radius = c(0.4, NA))
+  for (tiny in c(5e-324, 1e-300, 1e-160, 1e-12)) {
+    no(epsilon = c(tiny, 1))
+    no(epsilon = c(1, tiny))
+  }
   no(epsilon = c(1, 1), options = list(shares = c(0.5, 0.5)))
   no(options = list(shares = c(0.5, 0.4)))
   no(options = list(shares = c(0, 1)))

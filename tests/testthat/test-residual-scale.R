@@ -132,6 +132,15 @@ test_that("moments of predictors are sums over rows, which a row moves by no mor
   expect_null(dp_residual_scale(line_fit(line_frame(50), 1), line_frame(50), 1)$moments)
 })
 
+test_that("no record of a private number releases as much as one", {
+  data <- line_frame(60)
+  for (method in c("objective", "statistics")) {
+    fit <- dp_lm(y ~ x, data, 5, bounds = LINE, method = method, neighbours = "add_remove", guess = "trusted")
+    shape <- function(data) lengths(unlist(unclass(dp_residual_scale(fit, data, 0.5))[c("value", "squares", "moments", "cuts")], recursive = FALSE))
+    expect_identical(shape(data[0, ]), shape(data[1, ]), label = method)
+  }
+})
+
 test_that("what is drawn has the laws that it stands for", {
   # a Laplace law between two numbers, wherever they lie, against draws that are thrown away
   for (ends in list(c(-1, 2), c(0.5, 3), c(-4, -1), c(-Inf, 0.3))) {

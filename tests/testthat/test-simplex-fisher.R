@@ -27,6 +27,9 @@ test_that("distances are Fisher's, zeros are points, and points are read from co
   bad <- as_mf_points(rbind(c(1, 2, 1), c(0, 0, 0), c(1, -1, 3), c(NA, 1, 1), c(1, Inf, 1)), simplex(3, "fisher"), invalid = "missing")
   expect_identical(unname(is.na(bad)), c(FALSE, TRUE, TRUE, TRUE, TRUE))
   expect_error(simplex(1, "fisher"), class = "riemdp_error_argument")
+  # points of another space aren't counts
+  expect_error(as_mf_points(as_mf_points(x[, 1:3], simplex(3, "fisher")), simplex(3)), class = "riemdp_error_argument")
+  expect_error(as_mf_points(mf_points(sqrt(x[, 1:6]), sphere(5)), simplex(6, "fisher")), class = "riemdp_error_argument")
 })
 
 test_that("random compositions are Dirichlet's with parameters 1/2", {
