@@ -140,17 +140,15 @@ check_released_line <- function(fit) {
 }
 
 is_window <- function(window, d) {
-  ok <- function(v) is.numeric(v) && length(v) == d && all(is.finite(v))
-  is.null(window) || (is.list(window) && ok(window$center) && ok(window$half) && all(window$half > 0))
+  is.null(window) || (is.list(window) && are_numbers(window$center, d) && are_numbers(window$half, d) &&
+                        all(window$half > 0))
 }
 
 check_released_curve <- function(fit) {
   whole <- tryCatch({
     k <- nrow(fit$columns)
-    half <- fit$columns$half
-    bound <- fit$residual_bound
-    size_told(fit) && is.list(fit$details) && is.numeric(half) && identical(length(half), k) && all(is.finite(half)) &&
-      all(half > 0) && is.numeric(bound) && length(bound) == 1 && is.finite(bound) && bound > 0 &&
+    size_told(fit) && is.list(fit$details) && are_numbers(fit$columns$half, k) && all(fit$columns$half > 0) &&
+      are_numbers(fit$residual_bound) && fit$residual_bound > 0 &&
       inherits(fit$terms, "formula") && is.language(fit$response) && are_lists(fit$bounds, fit$bounds$x) &&
       do.call(are_lists, fit$bounds$x) && is_named_list(fit$constants) &&
       length(curve_anyway(fit, matrix(0, k, 1))) == 1 && is_last(fit$details$last) && is_loss(last_loss(fit))
@@ -163,10 +161,11 @@ check_released_curve <- function(fit) {
 
 # what the loss of the last step is found from
 is_last <- function(last) {
-  is.null(last) || (is.matrix(last$step) && is.numeric(last$lambda) && length(last$lambda) == nrow(last$step) &&
-                      all(is.finite(last$lambda)) && is.numeric(last$rule$tau) && length(last$rule$tau) == 1 &&
+  is.null(last) || (is.matrix(last$step) && are_numbers(last$lambda, nrow(last$step)) && are_numbers(last$rule$tau) &&
                       (is.null(last$rule$g) || is.numeric(last$rule$g)))
 }
+
+are_numbers <- function(x, count = 1) is.numeric(x) && length(x) == count && all(is.finite(x))
 
 is_loss <- function(loss) {
   is.null(loss) || all(lengths(loss[c("tau", "q")]) == 1, length(loss$g) > 1, is.finite(loss$tau), loss$tau > 0,

@@ -55,10 +55,7 @@ mean_ask <- function(M, n, epsilon, center, radius, delta, mechanism, sigma, cal
     abort_riemdp("argument", "give one of `epsilon` and `sigma`: a scale set by hand implies its own epsilon.")
   }
   mechanism <- check_choice(mechanism, "mechanism", c("auto", names(mean_mechanisms())))
-  given <- parts_ask(M, epsilon, radius, mechanism, options)
-  if (given$mechanism == "parts" && is.na(n)) {
-    abort_riemdp("unsupported", "mechanism = \"parts\" has no proof for a private number of records, nor for groups.")
-  }
+  given <- parts_ask(M, n, epsilon, radius, mechanism, options)
   epsilon <- given$epsilon
   mechanism <- given$mechanism
   options <- given$options

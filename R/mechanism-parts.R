@@ -21,8 +21,12 @@ check_part_numbers <- function(M, x, name) {
 }
 
 # `ask` of a mean in which a radius or an epsilon was given for each part
-parts_ask <- function(M, epsilon, radius, mechanism, options) {
-  if (!by_parts(epsilon) && !by_parts(radius)) return(list(epsilon = epsilon, mechanism = mechanism, options = options))
+parts_ask <- function(M, n, epsilon, radius, mechanism, options) {
+  apart <- by_parts(epsilon) || by_parts(radius)
+  if (is.na(n) && (apart || mechanism == "parts")) {
+    abort_riemdp("unsupported", "mechanism = \"parts\" has no proof for a private number of records, nor for groups.")
+  }
+  if (!apart) return(list(epsilon = epsilon, mechanism = mechanism, options = options))
   if (!mechanism %in% c("auto", "parts")) {
     abort_riemdp("argument", sprintf(paste("a radius or an epsilon for each part is for mechanism = \"parts\", and not",
                                            "for \"%s\"."), mechanism))
