@@ -125,7 +125,8 @@ predict.riemdp_regression <- function(object, newdata = NULL, interval = c("none
 #' *No band* is told (`riemdp_error_unsupported`) where the last step was moved back into the public domain, where by
 #' public numbers the noise in the predictors' sums of squares is above a sixth of the number of records, where draws
 #' say that no curve is told, and for `"kng"` and `"paper"`; no ball of a new record where residuals were cut at a
-#' `bound` that is too small. `bench/coverage-lines.csv` has what was seen.
+#' `bound` that is too small. In `bench/coverage-lines.csv` 95 % bands on the sphere held .94 to .99, with residuals of
+#' normal and other laws.
 #'
 #' @param object a release of [dp_regression()].
 #' @param parm not used.
