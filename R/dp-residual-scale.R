@@ -277,17 +277,21 @@ residual_part <- function(numbers, ask, share = NULL) {
 residual_total <- function(parts, ask, shared) {
   if (!shared) return(Reduce(`+`, parts))
   sums <- exact_total(parts)
-  squares <- seq_len(ask$q)
-  c(ceiling(sums[squares]), round(sums[-squares]))
+  ifelse(sum_kinds(ask) == "squares", ceiling(sums), round(sums))
 }
+
+# what each of the sums is, in their order
+sum_kinds <- function(ask) {
+  rep(c("squares", "cuts", "moments"), c(ask$q, if (is.null(ask$cut_bits)) 0 else 2,
+                                         if (is.null(ask$moment_bits)) 0 else moments_count(ask$d)))
+}
+
+# what a row, or a unit, moves a sum of such whole numbers by, rounding counted in
+whole_most <- function(bits, ask) 2^bits + if (is.null(ask$unit)) 0 else 2
 
 residual_totals <- function(records, ask) {
   shared <- !is.null(records$shares)
-  if (records$values$n == 0) {
-    cuts <- if (is.null(ask$cut_bits)) 0 else 2
-    moments <- if (is.null(ask$moment_bits)) 0 else moments_count(ask$d)
-    return(numeric(ask$q + cuts + moments))
-  }
+  if (records$values$n == 0) return(numeric(length(sum_kinds(ask))))
   if (is.null(records$data)) {
     return(residual_total(list(residual_part(residual_numbers(records$values, ask), ask, records$shares)), ask, shared))
   }
@@ -330,23 +334,16 @@ residual_estimator <- list(
               if (private) "private" else "public"), ask$assumptions),
       adjacency = if (private) "add-remove" else "replace-one", numerics = "lattice")
     # of units, whose sums are rounded as a whole
-    list(sensitivity = ask$q * (2^ask$bits + if (is.null(ask$unit)) 0 else 2), guarantee = of_units(g, ask$unit))
+    list(sensitivity = ask$q * whole_most(ask$bits, ask), guarantee = of_units(g, ask$unit))
   },
   draw = function(records, plan, ask, budget) {
     sums <- residual_totals(records, ask)
-    at <- seq_len(ask$q)
-    squares <- noisy_squares(sums[at], plan$sensitivity, ask$shares[["squares"]], "inference.md, 7")
-    cuts <- if (!is.null(ask$cut_bits)) ask$q + 1:2
-    moments <- setdiff(seq_along(sums), c(at, cuts))
-    list(squares = squares,
-         cuts = if (length(cuts)) {
-           most <- 2 * (2^ask$cut_bits + if (is.null(ask$unit)) 0 else 2)
-           noisy_squares(sums[cuts], most, ask$shares[["cuts"]], "inference.md, 7")
-         },
-         moments = if (length(moments)) {
-           noisy_squares(sums[moments], predictor_most(ask$d, ask$moment_bits), ask$shares[["moments"]],
-                         "inference.md, 7")
-         })
+    kinds <- sum_kinds(ask)
+    noisy <- function(kind, most) {
+      if (kind %in% kinds) noisy_squares(sums[kinds == kind], most, ask$shares[[kind]], "inference.md, 7")
+    }
+    list(squares = noisy("squares", plan$sensitivity), cuts = noisy("cuts", 2 * whole_most(ask$cut_bits, ask)),
+         moments = noisy("moments", predictor_most(ask$d, ask$moment_bits)))
   },
   answer = function(out, plan, ask, budget) {
     fit <- ask$fit

@@ -34,10 +34,14 @@ drawn_sizes <- function(r, count, least) {
 # chi-squared numbers. A row of each draw, a column for each sum; `n` and `left` may be numbers for each draw.
 drawn_variances <- function(squares, n, most, left, count) {
   vapply(squares$sum, function(s) {
-    noise <- if (length(n) == 1) laplace_between(count, squares$scale, s - n * most, s) else
-      vapply(n, function(m) laplace_between(1, squares$scale, s - m * most, s), 0)
-    pmax((s - noise) / stats::rchisq(count, left), 1e-14 * most)
+    pmax(drawn_sums(s, squares$scale, n * most, count) / stats::rchisq(count, left), 1e-14 * most)
   }, numeric(count))
+}
+
+# A released sum less draws of its noise that leave it between 0 and `most`, one number or one for each draw
+drawn_sums <- function(sum, scale, most, count = length(most)) {
+  if (length(most) == 1) return(sum - laplace_between(count, scale, sum - most, sum))
+  sum - vapply(most, function(m) laplace_between(1, scale, sum - m, sum), 0)
 }
 
 # Normal errors in the place of those that a loss has cut, one a draw: their standard deviation `sd` in a coordinate, so
@@ -45,12 +49,11 @@ drawn_variances <- function(squares, n, most, left, count) {
 # between 0 and 1, and a record's square is at least what its slope misses to 1. `sizes` of the draws, `left` degrees of
 # freedom.
 drawn_cuts <- function(cuts, loss, sizes, left) {
-  draw <- function(sum, n) sum - vapply(n, function(m) laplace_between(1, cuts$scale, sum - m, sum), 0)
   square <- flat <- 0 * sizes
   open <- seq_along(sizes)
   for (i in 1:20) {
-    square[open] <- draw(cuts$sum[1], sizes[open])
-    flat[open] <- draw(cuts$sum[2], sizes[open])
+    square[open] <- drawn_sums(cuts$sum[1], cuts$scale, sizes[open])
+    flat[open] <- drawn_sums(cuts$sum[2], cuts$scale, sizes[open])
     open <- which(flat > square)
     if (!length(open)) break
   }
