@@ -138,6 +138,7 @@ test_that("no record of a private number releases as much as one", {
     fit <- dp_lm(y ~ x, data, 5, bounds = LINE, method = method, neighbours = "add_remove", guess = "trusted")
     shape <- function(data) lengths(unlist(unclass(dp_residual_scale(fit, data, 0.5))[c("value", "squares", "moments", "cuts")], recursive = FALSE))
     expect_identical(shape(data[0, ]), shape(data[1, ]), label = method)
+    expect_true(all(is.finite(unlist(unclass(dp_residual_scale(fit, data[0, ], 0.5))[c("value", "squares", "moments")]))), label = method)
   }
 })
 
