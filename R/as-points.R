@@ -18,12 +18,14 @@
 #' * [kendall()]: arrays p x 2 x n of landmarks as packages geomorph, Morpho and shapes hold them; a table with a row a
 #'   record, `layout = "xyxy"` (x1, y1, x2, y2, ...) or `"xxyy"` (all x first); what [read_tps()] gives. Records that
 #'   have been superimposed together (`gpagen()`, `procSym()`) are refused: projecting them at their mean, and sliding
-#'   landmarks, make each depend on all. Raw landmarks will do, since shapes need no superimposition. In space,
-#'   `kendall(k, m = 3)`: arrays p x 3 x n; tables with `layout = "xyzxyz"` or `"xxyyzz"`.
+#'   landmarks, make each depend on all. Raw landmarks will do, since shapes need no superimposition, and
+#'   [slide_landmarks()] slides each record by itself. In space, `kendall(k, m = 3)`: arrays p x 3 x n; tables with
+#'   `layout = "xyzxyz"` or `"xxyyzz"`.
 #' * [spd()]: a table with k(k + 1)/2 columns, or an array whose last dimension has as many, as images of diffusion
 #'   tensors have: `layout = "lower"` is the lower triangle by columns (xx, xy, xz, yy, yz, zz), `"upper"` the upper
-#'   triangle by columns (xx, xy, yy, xz, yz, zz), `"diagonal"` the diagonal before the rest by columns (xx, yy, zz, xy,
-#'   xz, yz). Lists of matrices, as [cov()] makes them.
+#'   triangle by columns (xx, xy, yy, xz, yz, zz; so do NIfTI files that say they hold symmetric matrices, read by
+#'   package RNifti or oro.nifti), `"diagonal"` the diagonal before the rest by columns (xx, yy, zz, xy, xz, yz). Lists
+#'   of matrices, as [cov()] makes them.
 #' * [correlation()]: the same with k(k - 1)/2 columns, without the diagonal, `"lower"` or `"upper"`; lists as [cor()]
 #'   makes them. [simplex()]: tables of counts or shares, objects of package compositions.
 #' * `rotations(3)`: tables of quaternions, `layout = "wxyz"` or `"xyzw"`, w the real part (their length must be within
@@ -43,9 +45,9 @@
 #' @param units `"degrees"` or `"radians"`, of angles. There is no default: degrees that are taken for radians are
 #'   points as well, and the wrong ones.
 #' @param layout the order of numbers in a row, see above.
-#' @param template for [kendall()]: public landmarks, k x 2 or a complex vector. A record's missing landmarks are put
-#'   where the thin-plate spline that takes the template's other landmarks to the record's takes them: a function of
-#'   that record and the template.
+#' @param template for [kendall()]: public landmarks, k x 2 (in space k x 3) or a complex vector. A record's missing
+#'   landmarks are put where the thin-plate spline that takes the template's other landmarks to the record's takes them:
+#'   a function of that record and the template.
 #' @param invalid what happens to a record that is no point: `"error"`, an error that gives its number, or
 #'   `"missing"`, a missing point, which private functions with `invalid = "center"` count as the centre of the ball.
 #' @return An [mf_points()] vector, one point a record, with the records' names where they have any.
@@ -55,7 +57,8 @@
 #' depend on each other.
 #' @references Bookstein, F. L. (1989). Principal warps: thin-plate splines and the decomposition of deformations. *IEEE
 #'   Transactions on Pattern Analysis and Machine Intelligence* 11, 567-585. \doi{10.1109/34.24792}
-#' @seealso [rows_to_points()] for tables in the order in which points are stored, [read_tps()], [mf_join()]
+#' @seealso [rows_to_points()] for tables in the order in which points are stored, [read_tps()], [slide_landmarks()],
+#'   [mf_join()]
 #' @examples
 #' towns <- data.frame(lat = c(60.2, 48.9, 41.9), lon = c(24.9, 2.4, 12.5))
 #' as_mf_points(towns, sphere(2), units = "degrees")
@@ -247,177 +250,6 @@ read_sf <- function(x, how) {
   }
   place <- vapply(unclass(x), function(p) if (length(p) >= 2) as.double(p[1:2]) else c(NA_real_, NA), numeric(2))
   list(rows = globe_rows(matrix(place, ncol = 2, byrow = TRUE), FALSE, "degrees"), hint = TURN_HINT)
-}
-
-# ---- landmarks -------------------------------------------------------------------------------------------------------
-
-#' @export
-read_points.riemdp_kendall <- function(M, x, how) {
-  check_unused(how, "units")
-  k <- as.integer(mf_facts(M)$rows)
-  check_raw_landmarks(x)
-  read <- landmark_rows(x, k, how$layout)
-  z <- matrix(complex(real = read$rows[, seq_len(k)], imaginary = read$rows[, k + seq_len(k)]), ncol = k)
-  if (!is.null(how$template)) z <- complete_landmarks(z, how$template)
-  z <- z - rowMeans(z)
-  size <- sqrt(rowSums(Mod(z)^2))
-  z <- z / ifelse(size > 0, size, NA)
-  out <- matrix(0, nrow(z), 2 * k)
-  out[, c(TRUE, FALSE)] <- Re(z)
-  out[, c(FALSE, TRUE)] <- Im(z)
-  list(rows = out, names = read$names, hint = " (landmarks that are missing, or all in one place)")
-}
-
-#' @export
-read_points.riemdp_kendall_space <- function(M, x, how) {
-  check_unused(how, c("units", "template"))
-  check_raw_landmarks(x)
-  facts <- mf_facts(M)
-  k <- facts$rows
-  hint <- " (landmarks that are missing, all in one place or all on a line)"
-  if (!is_table(x) || ncol(x) != 3 * k) {
-    check_unused(how, "layout")
-    return(c(plain_rows(x, c(k, 3)), hint = hint))
-  }
-  if (is.null(how$layout)) {
-    abort_riemdp("argument", "`layout` must say how a row is ordered: \"xyzxyz\" or \"xxyyzz\".")
-  }
-  read <- table_rows(x)
-  if (check_choice(how$layout, "layout", c("xyzxyz", "xxyyzz")) == "xyzxyz") {
-    read$rows <- read$rows[, c(t(matrix(seq_len(3 * k), 3))), drop = FALSE]
-  }
-  c(read, hint = hint)
-}
-
-check_raw_landmarks <- function(x) {
-  if (inherits(x, c("gpagen", "symproc", "nosymproc"))) {
-    abort_riemdp("unsupported", paste("landmarks that have been superimposed together depend on each other (projection",
-                                      "at their mean, sliding). Give the raw ones: shapes need no superimposition."))
-  }
-}
-
-# n x 2k: all x, then all y
-landmark_rows <- function(x, k, layout) {
-  if (inherits(x, "riemdp_points")) x <- as.array(x)
-  if (is.complex(x)) {
-    check_unused(list(layout = layout), "layout")
-    if (NROW(x) != k) abort_form(sprintf("configurations of %d landmarks", k))
-    x <- matrix(x, k, dimnames = list(NULL, if (is.matrix(x)) colnames(x)))
-    return(list(rows = cbind(t(Re(x)), t(Im(x))), names = colnames(x)))
-  }
-  if (!is_table(x) || ncol(x) != 2 * k) {
-    check_unused(list(layout = layout), "layout")
-    return(plain_rows(x, c(k, 2)))
-  }
-  if (is.null(layout)) {
-    abort_riemdp("argument", "`layout` must say how a row is ordered: \"xyxy\" or \"xxyy\".")
-  }
-  read <- table_rows(x)
-  if (check_choice(layout, "layout", c("xyxy", "xxyy")) == "xyxy") {
-    read$rows <- cbind(read$rows[, c(TRUE, FALSE), drop = FALSE], read$rows[, c(FALSE, TRUE), drop = FALSE])
-  }
-  read
-}
-
-# Of each row the landmarks that are missing, by the thin-plate spline from the template's others to its own. What has
-# too few, or all on a line, stays as it is.
-complete_landmarks <- function(z, template) {
-  k <- ncol(z)
-  t <- public_value(template, "template")
-  if (!is.complex(t) && identical(dim(t), c(k, 2L))) t <- complex(real = t[, 1], imaginary = t[, 2])
-  if (!is.complex(t) || length(t) != k || !all(is.finite(t))) {
-    abort_riemdp("shape", sprintf("`template` must have %d landmarks, all of them there.", k))
-  }
-  t <- as.vector(t)
-  seen <- is.finite(z)
-  for (i in which(rowSums(seen) < k & rowSums(seen) >= 3)) {
-    at <- seen[i, ]
-    there <- tryCatch(spline_image(t[at], z[i, at], t[!at]), error = function(e) NULL)
-    if (!is.null(there)) z[i, !at] <- there
-  }
-  z
-}
-
-# where the thin-plate spline that takes `from` to `to` takes `x`
-spline_image <- function(from, to, x) {
-  middle <- mean(from)
-  size <- max(Mod(from - middle))
-  from <- (from - middle) / size
-  x <- (x - middle) / size
-  terms <- function(p) cbind(1, Re(p), Im(p))
-  bend <- function(p) thin_plate(Mod(outer(p, from, `-`))^2)
-  system <- rbind(cbind(bend(from), terms(from)), cbind(t(terms(from)), matrix(0, 3, 3)))
-  solved <- solve(system, rbind(cbind(Re(to), Im(to)), matrix(0, 3, 2)), tol = 1e-12)
-  image <- cbind(bend(x), terms(x)) %*% solved
-  complex(real = image[, 1], imaginary = image[, 2])
-}
-
-#' Landmarks from TPS files
-#'
-#' Reads the text files in which programs for digitising landmarks write them (tpsDig and others): a block for each
-#' configuration, `LM=` and a number, as many lines with two coordinates, and lines such as `ID=`, `IMAGE=` and
-#' `SCALE=`.
-#'
-#' Each block by itself gives a record: what can't be read there is that record's missing value, a block of another
-#' number of landmarks is missing altogether. `SCALE=` multiplies a block's coordinates, which changes sizes and no
-#' shape. Curves (`CURVES=`, `POINTS=`) are left out.
-#'
-#' @param file name of a file.
-#' @param k number of landmarks that a configuration has, 3 or more: public, since it decides what a record is.
-#' @param negative what coordinates below 0 are: `"keep"`, numbers, or `"missing"`, as some programs mark landmarks that
-#'   could not be seen.
-#' @return A k x 2 x n array for [as_mf_points()] and [kendall()]; names of the third dimension are those of `ID=` (else
-#'   `IMAGE=`), where there are any. Errors: `riemdp_error_argument` where there is no such file.
-#' @seealso [as_mf_points()] with `template = ` for missing landmarks
-#' @examples
-#' file <- tempfile(fileext = ".tps")
-#' writeLines(c("LM=3", "0 0", "1 0", "0 1", "ID=a", "LM=3", "0 0", "2 0", "1 ?", "ID=b"), file)
-#' read_tps(file, 3)
-#' @export
-read_tps <- function(file, k, negative = c("keep", "missing")) {
-  negative <- check_choice(negative, "negative", c("keep", "missing"))
-  k <- check_count(k, "k", least = 3)
-  lines <- file_lines(file)
-  key <- toupper(trimws(sub("=.*", "", lines)))
-  keyed <- grepl("=", lines, fixed = TRUE)
-  value <- trimws(sub("^[^=]*=", "", lines))
-  start <- which(keyed & key %in% c("LM", "LM3"))
-  end <- c(start[-1] - 1, length(lines))[seq_along(start)]
-  out <- array(NA_real_, c(k, 2, length(start)))
-  names <- character(length(start))
-  for (i in seq_along(start)) {
-    at <- seq_len(end[i] - start[i]) + start[i]
-    said <- function(what) value[at[keyed[at] & key[at] == what]][1]
-    if (key[start[i]] == "LM" && identical(text_numbers(value[start[i]]), as.double(k))) {
-      out[, , i] <- block_landmarks(lines[at], keyed[at], k, negative)
-      scale <- text_numbers(said("SCALE"))
-      if (isTRUE(is.finite(scale) && scale > 0)) out[, , i] <- out[, , i] * scale
-    }
-    name <- c(said("ID"), said("IMAGE"), "")
-    names[i] <- name[!is.na(name)][1]
-  }
-  if (any(nzchar(names))) dimnames(out) <- list(NULL, NULL, names)
-  out
-}
-
-file_lines <- function(file) {
-  if (!is.character(file) || length(file) != 1 || is.na(file) || !file.exists(file) || dir.exists(file)) {
-    abort_riemdp("argument", "`file` must be the name of a file.")
-  }
-  lines <- readLines(file, warn = FALSE, skipNul = TRUE)
-  iconv(lines, "UTF-8", "UTF-8", sub = "?")
-}
-
-# of the k lines after LM=, two numbers each
-block_landmarks <- function(lines, keyed, k, negative) {
-  lines <- utils::head(lines, k)
-  fields <- strsplit(trimws(lines), "[[:space:]]+")
-  one <- function(i) if (keyed[i] || length(fields[[i]]) != 2) c(NA_real_, NA) else text_numbers(fields[[i]])
-  found <- vapply(seq_along(lines), one, numeric(2))
-  out <- matrix(NA_real_, k, 2)
-  out[seq_along(lines), ] <- t(found)
-  out[rowSums(is.na(out) | (negative == "missing" & out < 0)) > 0, ] <- NA
-  out
 }
 
 # ---- matrices and products -------------------------------------------------------------------------------------------

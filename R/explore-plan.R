@@ -82,10 +82,10 @@ explore_picture <- function(space, study, radius) {
     curves <- c(closed_curves(M, some_records(M, x, 40), center), released, closed_curves(M, study$mean, center))
     roles <- rep(c("record", "release", "mean"), c(length(curves) - length(values) - 1, length(values), 1))
     all <- do.call(rbind, curves)
-    graphics::plot.default(range(all[, 1]), range(all[, 2]), type = "n", asp = 1, axes = FALSE, xlab = "", ylab = "")
+    graphics::plot.default(all, type = "n", asp = 1, axes = FALSE, xlab = "", ylab = "")
     lwd <- c(record = 0.8, release = 1.6, mean = 3)[roles]
     for (i in seq_along(curves)) {
-      graphics::lines(rbind(curves[[i]], curves[[i]][1, ]), col = EXPLORE_COLOURS[[roles[i]]], lwd = lwd[i])
+      graphics::lines(curves[[i]], col = EXPLORE_COLOURS[[roles[i]]], lwd = lwd[i])
     }
     return(invisible())
   }

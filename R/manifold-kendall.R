@@ -25,6 +25,9 @@
 #'
 #' @param k number of landmarks, 3 or more (in space 4).
 #' @param m dimension of the space in which landmarks lie, 2 or 3.
+#' @param links a matrix of two columns, numbers of landmarks that pictures join by a line (a wireframe). By default
+#'   lines go around from the first landmark to the last; in space there are none. Points of spaces with other links
+#'   don't mix in one vector; nothing else depends on them.
 #' @return A manifold object.
 #' @references Kendall, D. G. (1984). Shape manifolds, Procrustean metrics, and complex projective spaces. *Bulletin of
 #'   the London Mathematical Society* 16, 81-121. \doi{10.1112/blms/16.2.81}
@@ -36,11 +39,27 @@
 #' turned <- (triangle + 2 - 1i) * 3 * exp(0.7i)
 #' mf_dist(kendall(3), triangle, turned)
 #' frechet_mean(callosa[, , 1:20], kendall(50))
+#' house <- kendall(5, links = rbind(c(1, 2), c(2, 3), c(3, 4), c(4, 1), c(3, 5), c(4, 5)))
+#' plot(mf_points(cbind(c(0, 1, 1, 0, 0.5), c(0, 0, 1, 1, 1.5)), house))
 #' @export
-kendall <- function(k, m = 2) {
+kendall <- function(k, m = 2, links = NULL) {
   m <- check_count(m, "m", least = 2, most = 3)
-  if (m == 2) return(new_manifold("kendall", check_count(k, "k", least = 3), "riemdp_kendall"))
-  new_manifold("kendall_space", check_count(k, "k", least = 4), "riemdp_kendall_space")
+  k <- check_count(k, "k", least = m + 1)
+  if (!is.null(links)) links <- landmark_numbers(k, links, "links", 2)
+  new_manifold(c("kendall", "kendall_space")[m - 1], k, c("riemdp_kendall", "riemdp_kendall_space")[m - 1],
+               extra = if (!is.null(links)) list(links = links) else list())
+}
+
+# a matrix of landmarks' numbers, different ones in each row
+landmark_numbers <- function(k, x, name, columns) {
+  if (is.numeric(x) && is.null(dim(x)) && length(x) == columns) x <- t(x)
+  fits <- is.numeric(x) && is.matrix(x) && ncol(x) == columns && nrow(x) > 0 && all(x %in% seq_len(k)) &&
+    !any(apply(x, 1, anyDuplicated))
+  if (!fits) {
+    abort_riemdp("argument", sprintf("`%s` must be a matrix of %d columns with landmarks' numbers, 1 to %d.", name,
+                                     as.integer(columns), k))
+  }
+  matrix(as.integer(x), ncol = columns)
 }
 
 #' @export

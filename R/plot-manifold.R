@@ -43,6 +43,8 @@ picture.default <- function(M) "point"
 #' @export
 picture.riemdp_kendall <- function(M) "outline"
 #' @export
+picture.riemdp_kendall_space <- function(M) "outline"
+#' @export
 picture.riemdp_spd <- function(M) "ellipse"
 #' @export
 picture.riemdp_scaled <- function(M) picture(M$parts[[1]])
@@ -114,18 +116,19 @@ drawable <- function(x) {
   x
 }
 
-# outlines of shapes, turned towards `to`, or ellipses of matrices; none for NULL
+# lines of shapes, turned towards `to`, or ellipses of matrices, to be drawn as they are; none for NULL
 closed_curves <- function(M, x, to = NULL) {
   if (is.null(x)) return(list())
   x <- plain_shape(M, x)
-  if (picture(M) == "outline") return(as_outlines(M, x, to))
+  if (picture(M) == "outline") return(lapply(as_outlines(M, x, to), linked_path, M))
   k <- mf_facts(M)$rows
   x <- array(x, c(k, k, .Call(riemdp_count, M, x)))
   lapply(seq_len(dim(x)[3]), function(i) ellipse_points(matrix(x[, , i], k)))
 }
 
-# outlines of landmarks: list of k x 2 matrices, turned towards `to`
+# landmarks in a plane: list of k x 2 matrices, turned towards `to`; in space of 2k x 2, two views side by side
 as_outlines <- function(M, x, to = NULL) {
+  if (!inherits(single_space(M), "riemdp_kendall")) return(spatial_views(M, x, to))
   z <- matrix(mf_project(M, x_complex(M, x)), mf_facts(M)$rows)
   to <- if (is.null(to)) z[, 1] else mf_project(M, as.vector(x_complex(M, to)))
   lapply(seq_len(ncol(z)), function(i) {
@@ -133,6 +136,47 @@ as_outlines <- function(M, x, to = NULL) {
     y <- z[, i] * s / max(Mod(s), 1e-300)
     cbind(Re(y), Im(y))
   })
+}
+
+single_space <- function(M) if (inherits(M, "riemdp_scaled")) M$parts[[1]] else M
+
+# along the second and the last of the principal axes of `to`, both upright
+spatial_views <- function(M, x, to = NULL) {
+  k <- mf_facts(M)$rows
+  x <- array(mf_project(M, x), c(k, 3, .Call(riemdp_count, M, x)))
+  to <- if (is.null(to)) matrix(x[, , 1], k) else matrix(mf_project(M, plain_shape(M, to)), k)
+  axes <- svd(to, 0)$v
+  axes <- axes * rep(sign(axes[cbind(max.col(t(abs(axes))), 1:3)]), each = 3)
+  axes[, 3] <- axes[, 3] * sign(det(axes))
+  aside <- 1.1 * sum(apply(to %*% axes[, c(1, 3)], 2, function(v) max(abs(v)))) + 0.05
+  lapply(seq_len(dim(x)[3]), function(i) {
+    s <- svd(crossprod(x[, , i], to))
+    turn <- s$u %*% (c(1, 1, sign(det(s$u) * det(s$v))) * t(s$v))
+    y <- matrix(x[, , i], k) %*% turn %*% axes
+    rbind(y[, 1:2], cbind(y[, 3] + aside, y[, 2]))
+  })
+}
+
+# pairs of rows of an outline that a line joins; without links each landmark of a view in space with itself: a dot
+outline_links <- function(M) {
+  M <- single_space(M)
+  k <- M$param
+  spatial <- !inherits(M, "riemdp_kendall")
+  links <- M$links %||% (if (spatial) cbind(seq_len(k), seq_len(k)) else cbind(seq_len(k), c(seq_len(k)[-1], 1L)))
+  if (spatial) rbind(links, links + k) else links
+}
+
+# the landmark from which each goes
+outline_landmark <- function(M, links) (links[, 1] - 1) %% single_space(M)$param + 1
+
+# how much wider a line is where it is a dot
+dot_width <- function(M) if (picture(M) == "outline" && all(outline_links(M)[, 1] == outline_links(M)[, 2])) 4 else 1
+
+# one path, broken where lines end
+linked_path <- function(o, M) {
+  if (is.null(single_space(M)$links) && nrow(o) == single_space(M)$param) return(rbind(o, o[1, ]))
+  links <- outline_links(M)
+  rbind(o, NA)[rbind(links[, 1], links[, 2], nrow(o) + 1L), , drop = FALSE]
 }
 
 # boundary of {u: u' P^-1 u = 1} for the leading two variables of an SPD matrix
@@ -243,13 +287,13 @@ legend_fit <- function(labels, size) {
 plot_curves <- function(M, curves, cols, lwds, main, legend, ...) {
   all <- do.call(rbind, curves)
   ellipses <- picture(M) == "ellipse"
-  span <- range(all[, 2])
+  span <- range(all[, 2], na.rm = TRUE)
   if (length(legend)) span[2] <- span[2] + 0.15 * diff(span) # room above the curves
   blank(all[, 1], span, main, axes = ellipses, xlab = if (ellipses) "variable 1" else "",
         ylab = if (ellipses) "variable 2" else "", ...)
   for (i in seq_along(curves)) {
     o <- curves[[i]]
-    graphics::lines(rbind(o, o[1, ]), col = cols[i], lwd = lwds[i])
+    graphics::lines(o, col = cols[i], lwd = lwds[i] * dot_width(M))
     if (lwds[i] > 1 && !ellipses) graphics::points(o, col = cols[i], pch = 20, cex = 0.6)
   }
   if (length(legend)) {
@@ -259,9 +303,9 @@ plot_curves <- function(M, curves, cols, lwds, main, legend, ...) {
 }
 
 # outlines coloured from first to last landmark
-plot_parametrised <- function(outlines, panels, main, ...) {
-  k <- nrow(outlines[[1]])
-  colours <- riemdp_colours(k, TRUE)
+plot_parametrised <- function(M, outlines, panels, main, ...) {
+  links <- outline_links(M)
+  colours <- riemdp_colours(single_space(M)$param, TRUE)[outline_landmark(M, links)]
   all <- do.call(rbind, outlines)
   if (panels) {
     wide <- ceiling(sqrt(length(outlines)))
@@ -271,9 +315,10 @@ plot_parametrised <- function(outlines, panels, main, ...) {
   for (i in seq_along(outlines)) {
     if (panels || i == 1) blank(all[, 1], all[, 2], main, axes = FALSE, ...)
     o <- outlines[[i]]
-    to <- o[c(2:k, 1), , drop = FALSE]
-    graphics::segments(o[, 1], o[, 2], to[, 1], to[, 2], col = colours,
-                       lwd = if (panels || length(outlines) == 1) 3 else 1)
+    from <- o[links[, 1], , drop = FALSE]
+    to <- o[links[, 2], , drop = FALSE]
+    wide <- if (panels || length(outlines) == 1) 3 else 1
+    graphics::segments(from[, 1], from[, 2], to[, 1], to[, 2], col = colours, lwd = wide * dot_width(M))
   }
 }
 
@@ -298,7 +343,7 @@ plot.riemdp_points <- function(x, center = NULL, main = "", panels = FALSE, ...)
   x <- drawable(x)
   plain <- as.array(x)
   if (picture(M) == "outline") {
-    plot_parametrised(as_outlines(M, plain, center), panels, main, ...)
+    plot_parametrised(M, as_outlines(M, plain, center), panels, main, ...)
   } else if (picture(M) == "ellipse") {
     plot_curves(M, closed_curves(M, plain), rep(COLOURS[["record"]], length(x)), rep(1, length(x)), main, NULL, ...)
   } else {

@@ -108,7 +108,7 @@ plot_outlines_along <- function(fit, x, records, main, ...) {
   blank(all[, 1], all[, 2], main, axes = FALSE, ...)
   graphics::points(do.call(rbind, behind), pch = 20, cex = 0.4, col = COLOURS[["record"]])
   cols <- ramp_colours(length(front))
-  for (i in seq_along(front)) graphics::lines(rbind(front[[i]], front[[i]][1, ]), col = cols[i], lwd = 2)
+  for (i in seq_along(front)) graphics::lines(linked_path(front[[i]], M), col = cols[i], lwd = 2)
   if (!is.null(line)) {
     graphics::legend("topright", format(line$x, digits = 3), col = cols, lwd = 2, bty = "n", title = colnames(x),
                      cex = 0.8)

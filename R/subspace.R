@@ -95,7 +95,7 @@ partial_warps <- function(center, m) {
   M <- template_space(center)
   m <- check_count(m, "m", least = 0, most = M$param - 3)
   z <- x_complex(M, public_point(M, center))
-  e <- eigen(bending_energy(as.vector(z)), symmetric = TRUE)
+  e <- eigen(bending_energy(cbind(Re(as.vector(z)), Im(as.vector(z))), "center"), symmetric = TRUE)
   # the last three cost no energy; before them those of the largest scale
   warps <- e$vectors[, M$param - 3 - seq_len(m) + 1, drop = FALSE]
   new_subspace(M, center, cbind(Conj(as.vector(z)), warps + 0i),
@@ -122,20 +122,27 @@ check_template <- function(M) {
   M
 }
 
-# the thin-plate spline's kernel, of squared distances
-thin_plate <- function(d2) ifelse(d2 > 0, d2 * log(d2), 0)
+# the thin-plate spline's kernel in m dimensions, of squared distances
+thin_plate <- function(d2, m) if (m == 3) -sqrt(d2) else ifelse(d2 > 0, d2 * log(d2), 0)
 
-# Bookstein's bending-energy matrix: the upper left block of the inverse of the thin-plate spline's system
-bending_energy <- function(z) {
-  z <- z / max(Mod(z))
-  d2 <- Mod(outer(z, z, `-`))^2
-  u <- thin_plate(d2)
-  q <- qr(cbind(1, Re(z), Im(z)))
-  if (q$rank < 3 || any(d2[upper.tri(d2)] < 1e-12)) {
-    abort_riemdp("argument", "`center` must have landmarks that differ and don't lie on one line.")
+# squared distances between rows of x and of y
+squares_between <- function(x, y) {
+  Reduce(`+`, lapply(seq_len(ncol(x)), function(j) outer(x[, j], y[, j], `-`)^2))
+}
+
+# Bookstein's bending-energy matrix of k x m landmarks: the upper left block of the inverse of the spline's system
+bending_energy <- function(z, name) {
+  m <- ncol(z)
+  z <- z - rep(colMeans(z), each = nrow(z))
+  z <- z / max(sqrt(rowSums(z^2)))
+  d2 <- squares_between(z, z)
+  q <- qr(cbind(1, z))
+  if (q$rank <= m || any(d2[upper.tri(d2)] < 1e-12)) {
+    abort_riemdp("argument", sprintf("`%s` must have landmarks that differ and don't lie %s.", name,
+                                     if (m == 2) "on one line" else "in one plane"))
   }
-  free <- qr.Q(q, complete = TRUE)[, -(1:3), drop = FALSE]
-  bent <- free %*% solve(crossprod(free, u %*% free), t(free))
+  free <- qr.Q(q, complete = TRUE)[, -seq_len(m + 1), drop = FALSE]
+  bent <- free %*% solve(crossprod(free, thin_plate(d2, m) %*% free), t(free))
   (bent + t(bent)) / 2
 }
 

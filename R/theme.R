@@ -79,27 +79,31 @@ role_colours <- function(roles) {
 }
 
 # closed curves (outlines, ellipses), each with a role
-gg_curves <- function(curves, roles, bare, xlab = NULL, ylab = NULL) {
-  closed <- lapply(curves, function(o) rbind(o, o[1, ]))
-  data <- lines_frame(closed, roles)
+gg_curves <- function(M, curves, roles) {
+  ellipses <- picture(M) == "ellipse"
+  data <- lines_frame(curves, roles)
   ggplot2::ggplot(data, by_name(x = "x", y = "y", group = "group", colour = "role", linewidth = "role")) +
-    ggplot2::geom_path(lineend = "round", linejoin = "round") + role_colours(levels(data$role)) +
-    ggplot2::scale_linewidth_manual(values = stats::setNames(ROLES[levels(data$role), "width"], levels(data$role))) +
+    ggplot2::geom_path(lineend = "round", linejoin = "round", na.rm = TRUE) + role_colours(levels(data$role)) +
+    ggplot2::scale_linewidth_manual(values = stats::setNames(dot_width(M) * ROLES[levels(data$role), "width"],
+                                                             levels(data$role))) +
     ggplot2::coord_equal() +
-    ggplot2::labs(x = xlab, y = ylab) + theme_riemdp(bare = bare)
+    ggplot2::labs(x = if (ellipses) "variable 1", y = if (ellipses) "variable 2") + theme_riemdp(bare = !ellipses)
 }
 
 # outlines coloured from first to last landmark
-gg_outlines <- function(outlines, panels, labels = NULL) {
-  k <- nrow(outlines[[1]])
+gg_outlines <- function(M, outlines, panels, labels = NULL) {
+  links <- outline_links(M)
   data <- do.call(rbind, lapply(seq_along(outlines), function(i) {
     o <- outlines[[i]]
-    to <- o[c(2:k, 1), , drop = FALSE]
-    data.frame(x = o[, 1], y = o[, 2], xend = to[, 1], yend = to[, 2], landmark = seq_len(k), panel = i)
+    from <- o[links[, 1], , drop = FALSE]
+    to <- o[links[, 2], , drop = FALSE]
+    data.frame(x = from[, 1], y = from[, 2], xend = to[, 1], yend = to[, 2],
+               landmark = outline_landmark(M, links), panel = i)
   }))
   data$panel <- factor(data$panel, labels = labels %||% as.character(seq_along(outlines)))
   plot <- ggplot2::ggplot(data, by_name(x = "x", y = "y", xend = "xend", yend = "yend", colour = "landmark")) +
-    ggplot2::geom_segment(lineend = "round", linewidth = if (panels || length(outlines) == 1) 1 else 0.5) +
+    ggplot2::geom_segment(lineend = "round",
+                          linewidth = dot_width(M) * if (panels || length(outlines) == 1) 1 else 0.5) +
     ggplot2::scale_colour_gradientn(colours = riemdp_colours(256, TRUE)) + ggplot2::coord_equal() +
     theme_riemdp(bare = TRUE) +
     ggplot2::theme(legend.title = ggplot2::element_text(), legend.key.height = ggplot2::unit(0.5, "lines"))
@@ -165,9 +169,9 @@ autoplot.riemdp_points <- function(object, center = NULL, panels = FALSE, labels
   if (!is.null(labels) && length(labels) != length(x)) {
     abort_riemdp("shape", "`labels` must have one entry for each point.")
   }
-  if (picture(M) == "outline") return(gg_outlines(as_outlines(M, plain, center), panels, labels))
+  if (picture(M) == "outline") return(gg_outlines(M, as_outlines(M, plain, center), panels, labels))
   if (picture(M) == "ellipse") {
-    plot <- gg_curves(closed_curves(M, plain), rep("record", length(x)), FALSE, "variable 1", "variable 2") +
+    plot <- gg_curves(M, closed_curves(M, plain), rep("record", length(x))) +
       ggplot2::theme(legend.position = "none")
     if (panels) {
       plot$data$panel <- factor(plot$data$group, labels = labels %||% as.character(seq_along(x)))
@@ -188,8 +192,7 @@ autoplot.riemdp_frechet_mean <- function(object, records = NULL, ...) {
   if (picture(M) != "point") {
     curves <- c(closed_curves(M, records, object$mean), closed_curves(M, object$mean, object$mean))
     roles <- c(rep("record", length(curves) - 1), label)
-    spd <- picture(M) == "ellipse"
-    return(gg_curves(curves, roles, !spd, if (spd) "variable 1", if (spd) "variable 2"))
+    return(gg_curves(M, curves, roles))
   }
   gg_points(M, c(if (!is.null(records)) list(list(x = records, label = "record")),
                  list(list(x = object$mean, label = label))), object$mean)
@@ -222,9 +225,7 @@ autoplot.riemdp_conformal <- function(object, ...) {
     center <- shown[[length(shown)]]$x
     plot <- if (picture(M) == "point") gg_points(M, shown, center) else {
       parts <- lapply(shown, function(one) closed_curves(M, one$x, center))
-      spd <- picture(M) == "ellipse"
-      gg_curves(do.call(c, parts), rep(vapply(shown, `[[`, "", "label"), lengths(parts)), !spd,
-                if (spd) "variable 1", if (spd) "variable 2")
+      gg_curves(M, do.call(c, parts), rep(vapply(shown, `[[`, "", "label"), lengths(parts)))
     }
     plot + ggplot2::labs(subtitle = format(object$guarantee), caption = conformal_caption(object))
   })
@@ -237,9 +238,7 @@ gg_in_ball <- function(object, label, caption) {
   if (picture(M) == "ellipse" && mf_facts(M)$rows > 2) return(gg_correlations(object$value) + title)
   if (picture(M) != "point") {
     curves <- c(closed_curves(M, object$center), closed_curves(M, object$value, object$center))
-    spd <- picture(M) == "ellipse"
-    return(gg_curves(curves, c("public centre", label), !spd, if (spd) "variable 1", if (spd) "variable 2") +
-           title)
+    return(gg_curves(M, curves, c("public centre", label)) + title)
   }
   edge <- circle_points(M, object$center, object$radius)
   gg_points(M, c(

@@ -115,6 +115,13 @@ kinds <- list(
     writeLines(c("LM=3", "0 0", "1 0", "0 1", "ID=a", "LM=3", "0 0", "2 x"), path)
     path
   }),
+  nts_file = function(k) keep(k, "nts_file", {
+    path <- tempfile(fileext = ".nts")
+    writeLines(c("'two", "1 2L 6 1 9", "a b", "0 0 1 0 0 1", "0 0 2 x"), path)
+    path
+  }),
+  five_landmarks = function(k) array(rnorm(30), c(5, 2, 3)), five_template = function(k) cbind(c(0, 1, 1, 0, 0.5), c(0, 0, 1, 1, 0.2)),
+  five_space = function(k) kendall(5), landmark_triples = function(k) t(c(1, 5, 2)), one_pair_of_landmarks = function(k) t(c(1, 2)),
   two = function(k) 2, minus = function(k) -1, product = function(k) product(a = sphere(2), b = spd(2)),
   product_points = function(k) list(a = rbind(c(0, 0, 1), c(1, 0, 0)), b = diag(2)),
   product_rows = function(k) rbind(c(0, 0, 1, 1, 0, 0, 1), c(1, 0, 0, 2, 0, 0, 1)),
@@ -540,13 +547,16 @@ arguments <- c(
   geodesic_gradient = "M p=one v=velocity x=times y=x loss=loss_name cutoff=positive weights", augment = "x=curve_fit",
   gdp_parameter = "M sigma distance", gradient_sensitivity = "M n=count radius center=one calibration",
   glance = "x=model_object", grassmann = "n=whole p=seed", guarantee = "r=release", hyperbolic = "d=whole model curvature=minus",
-  kendall = "k=whole m=whole", laplace_noise = "M center=one sigma n=count mechanism=law_name",
+  kendall = "k=whole m=whole links=one_pair_of_landmarks", laplace_noise = "M center=one sigma n=count mechanism=law_name",
   manifold_custom = paste("dim=two ambient=two exp log inner project project_tangent transport=transport_function check",
                           "random k_min=minus k_max=number injectivity_radius=positive symmetric=flag label"),
   mean_lower_bound = "M n=count epsilon radius delta=zero center=one",
   mean_sensitivity = "M n=count radius center=one calibration", mf_check = "M x", mf_coords = "M p v",
   mf_dist = "M p q", mf_dist_matrix = "M x", mf_exp = "M p v", mf_facts = "M", mf_from_coords = "M p a",
-  as_mf_points = "x=places M=sphere units=angle_unit layout=place_order", read_tps = "file=tps_file k=three",
+  as_mf_points = "x=places M=sphere units=angle_unit layout=place_order", read_tps = "file=tps_file k=three m=two",
+  read_nts = "file=nts_file k=three m=two lines=seed",
+  slide_landmarks = "x=five_landmarks M=five_space template=five_template curves=landmark_triples passes=count",
+  symmetric_landmarks = "x=five_landmarks M=five_space pairs=one_pair_of_landmarks",
   mf_inner = "M p u v", mf_join = "M=product x=product_points",
   mf_part = "M=product x=product_rows which=seed", power = "M=sphere k=two weight=positive",
   product = "a=sphere b=plane weights=positive", torus = "d=two", oblique = "n=three k=two",

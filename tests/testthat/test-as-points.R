@@ -121,13 +121,13 @@ test_that("missing landmarks come from the record and the template alone", {
   # the spline's equations: it takes what is seen to itself, and its bends have no moments
   set.seed(2)
   to <- image[-3] + complex(real = rnorm(7, sd = 0.1), imaginary = rnorm(7, sd = 0.1))
-  expect_equal(riemdp:::spline_image(t[-3], to, t[-3]), to, tolerance = 1e-10)
+  expect_equal(riemdp:::spline_image(planar(t[-3]), planar(to), planar(t[-3])), planar(to), tolerance = 1e-10)
   u <- function(r2) ifelse(r2 > 0, r2 * log(r2), 0)
   p <- t[-3]
   L <- rbind(cbind(u(Mod(outer(p, p, `-`))^2), 1, Re(p), Im(p)), cbind(rbind(rep(1, 7), Re(p), Im(p)), matrix(0, 3, 3)))
   w <- qr.solve(L + 0i, c(to, 0, 0, 0))
   own <- sum(w * c(u(Mod(t[3] - p)^2), 1, Re(t[3]), Im(t[3])))
-  expect_equal(riemdp:::spline_image(p, to, t[3]), own, tolerance = 1e-9)
+  expect_equal(riemdp:::spline_image(planar(p), planar(to), planar(t[3])), planar(own), tolerance = 1e-9)
   # another record changes nothing
   a <- planar(replace(to[c(1, 2, 2, 3:7)], 3, NA))
   one <- read(list(a), M, template = t)
@@ -140,33 +140,6 @@ test_that("missing landmarks come from the record and the template alone", {
   expect_error(read(list(a), M, template = replace(t, 1, NA)), class = "riemdp_error_shape")
 })
 
-test_that("TPS files, block by block", {
-  file <- tempfile(fileext = ".tps")
-  writeLines(c("junk", "LM=3", "0 0", "1.5\t0", "0 1e0", "IMAGE=a.jpg", "ID=one", "SCALE=2", "LM=3", "0 0", "2 x", "ID=two", "LM=4", "0 0", "1 1", "2 2", "3 3",
-               "lm = 3", "0 0", "-1 2", "1 1", "CURVES=1", "POINTS=2", "5 5", "6 6", "IMAGE=b.jpg", "LM=3"), file)
-  x <- read_tps(file, 3)
-  expect_identical(dim(x), c(3L, 2L, 5L))
-  expect_identical(x[, , 1], rbind(c(0, 0), c(3, 0), c(0, 2)))
-  expect_identical(is.na(x[, 1, 2]), c(FALSE, TRUE, TRUE))
-  expect_true(all(is.na(x[, , c(3, 5)])))
-  expect_identical(x[, , 4], rbind(c(0, 0), c(-1, 2), c(1, 1)))
-  expect_identical(dimnames(x)[[3]], c("one", "two", "", "b.jpg", ""))
-  expect_true(all(is.na(read_tps(file, 3, negative = "missing")[2, , 4])))
-  p <- read(x, kendall(3), invalid = "missing")
-  expect_identical(is.na(unname(p)), c(FALSE, TRUE, TRUE, FALSE, TRUE))
-  # no block decides about another one
-  lines <- readLines(file)
-  lines[10] <- "LM"
-  writeLines(lines, file)
-  expect_identical(read_tps(file, 3)[, , c(1, 4)], x[, , c(1, 4)])
-  writeLines(character(), file)
-  expect_identical(dim(read_tps(file, 3)), c(3L, 2L, 0L))
-  writeBin(as.raw(c(0x4c, 0x4d, 0x3d, 0x33, 0x0a, 0xff, 0xfe, 0x00, 0x0a)), file)
-  expect_identical(dim(read_tps(file, 3)), c(3L, 2L, 1L))
-  expect_error(read_tps(tempfile(), 3), class = "riemdp_error_argument")
-  expect_error(read_tps(file, 2), class = "riemdp_error_argument")
-})
-
 test_that("halves of symmetric matrices, images of tensors and lists", {
   set.seed(6)
   S <- mf_random(spd(3), 4, sd = 0.3)
@@ -176,7 +149,8 @@ test_that("halves of symmetric matrices, images of tensors and lists", {
   p <- mf_points(S, spd(3))
   for (q in list(read(half, spd(3), layout = "lower"), read(upper, spd(3), layout = "upper"), read(diagonal, spd(3), layout = "diagonal"), read(S, spd(3)),
                  read(lapply(1:4, function(i) S[, , i]), spd(3)), read(array(half, c(2, 2, 1, 6)), spd(3), layout = "lower"),
-                 read(as.data.frame(upper), spd(3), layout = "upper"))) {
+                 read(as.data.frame(upper), spd(3), layout = "upper"),
+                 read(structure(array(upper, c(2, 2, 1, 1, 6)), pixdim = rep(1, 5), class = c("niftiImage", "array")), spd(3), layout = "upper"))) {
     expect_identical(rows_of(q), rows_of(p))
   }
   frames <- split(iris[1:4], iris$Species)
