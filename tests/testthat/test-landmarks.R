@@ -210,6 +210,11 @@ test_that("wireframes join what `links` says, in all pictures", {
   expect_equal(as.vector(dist(across)), as.vector(dist(size)), tolerance = 1e-12)
   expect_equal(v[[1]][1:8, 2], v[[1]][9:16, 2])
   expect_gt(min(v[[1]][9:16, 1]), max(v[[1]][1:8, 1]))
+  # a mirror image is not turned into itself: its handedness is its own
+  skew <- cube + rnorm(24, sd = 0.2)
+  both <- riemdp:::as_outlines(S, simplify2array(list(skew, skew * rep(c(-1, 1, 1), each = 8))))
+  hand <- function(v) det(cbind(v[2:4, ] - rep(v[1, ], each = 3), v[10:12, 1] - v[9, 1]))
+  expect_lt(hand(both[[1]]) * hand(both[[2]]), 0)
   expect_identical(nrow(riemdp:::closed_curves(S, cube)[[1]]), 12L)
   expect_identical(riemdp:::dot_width(kendall(8, 3)), 4)
   expect_identical(c(riemdp:::dot_width(S), riemdp:::dot_width(kendall(8)), riemdp:::dot_width(spd(2))), c(1, 1, 1))
