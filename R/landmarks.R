@@ -23,6 +23,7 @@ read_points.riemdp_kendall_space <- function(M, x, how) {
 
 # how many coordinates landmarks have; none on other spaces
 landmark_sides <- function(M) {
+  mf_facts(M) # what it says is checked there
   if (inherits(M, "riemdp_kendall_space")) return(3)
   if (inherits(M, "riemdp_kendall")) return(2)
   abort_riemdp("unsupported", sprintf("landmarks are those of kendall(), not of %s.", label_manifold(M)))

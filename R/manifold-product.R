@@ -106,6 +106,9 @@ rescaled <- function(M, weight, title = NULL) {
                extra = list(title = title))
 }
 
+# the space that is rescaled
+single_space <- function(M) if (inherits(M, "riemdp_scaled")) single_space(M$parts[[1]]) else M
+
 check_part_weights <- function(weights, count) {
   if (!is.numeric(weights) || is.object(weights) || !length(weights) %in% c(1, count) ||
       !all(weights >= 1e-12 & weights <= 1e12) || anyNA(weights)) {

@@ -138,8 +138,6 @@ as_outlines <- function(M, x, to = NULL) {
   })
 }
 
-single_space <- function(M) if (inherits(M, "riemdp_scaled")) M$parts[[1]] else M
-
 # along the second and the last of the principal axes of `to`, both upright
 spatial_views <- function(M, x, to = NULL) {
   k <- mf_facts(M)$rows

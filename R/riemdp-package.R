@@ -9,8 +9,8 @@
 #    manifold-kendall manifold-correlation geometry points manifold-product manifold-simplex manifold-hyperbolic
 #    manifold-rotations sensitivity data
 #  3  Records: arrays, tables, formulas, chunks
-#    records subspace columns as-points landmarks as-rotations formula chunk-reader chunk-answer chunk-map chunk-source
-#    chunk-units
+#    records subspace columns as-points landmarks as-rotations pullback formula chunk-reader chunk-answer chunk-map
+#    chunk-source chunk-units
 #  4  Accounts: events, accountants, the ledger
 #    event event-price accountant-gdp accountant-pld-source accountant-pure accountant-rdp accountant-zcdp
 #    accountant-moments accountant-pld-plan accountant-pld-grid accountant-pld accountant variance-reduced ledger-store

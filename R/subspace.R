@@ -136,7 +136,7 @@ bending_energy <- function(z, name) {
   z <- z - rep(colMeans(z), each = nrow(z))
   z <- z / max(sqrt(rowSums(z^2)))
   d2 <- squares_between(z, z)
-  q <- qr(cbind(1, z))
+  q <- if (all(is.finite(d2))) qr(cbind(1, z)) else list(rank = 0)
   if (q$rank <= m || any(d2[upper.tri(d2)] < 1e-12)) {
     abort_riemdp("argument", sprintf("`%s` must have landmarks that differ and don't lie %s.", name,
                                      if (m == 2) "on one line" else "in one plane"))

@@ -867,6 +867,15 @@ mutant("symmetric-none", "R/landmarks.R", "if (!(apart > 1e-12 * sum(y^2)))", "i
 mutant("records-apart", "R/landmarks.R", "tryCatch(f(x), error = function(e) otherwise(x))", "f(x)", "what goes wrong with one record is that record's", "landmarks")
 mutant("template-few", "R/landmarks.R", "if (all(seen) || sum(seen) <= m) return(x)", "if (all(seen)) return(x)", "too few landmarks stay missing", "landmarks|as-points",
        equivalent = "the spline's system of m landmarks is singular, which leaves the record as it is")
+mutant("pullback-bare", "R/pullback.R", "  environment(f) <- globalenv()\n", "", "a pullback carries nothing of where it was written", "pullback")
+mutant("pullback-source", "R/pullback.R", "  f <- utils::removeSource(f)\n  attributes(f) <- NULL\n", "", "a pullback carries no text of the script", "pullback")
+mutant("pullback-contained", "R/pullback.R", "contained(as.double(single_numbers(M$f(one$get(i)), size)),", "identity(as.double(single_numbers(M$f(one$get(i)), size)),", "what goes wrong in f is that record's", "pullback")
+mutant("orbit-bound", "R/pullback.R", "bound <- min(own[-1], Inf) / 4", "bound <- min(own[-1], Inf) / 2", "balls of representatives are at most a quarter of the way wide", "pullback")
+mutant("orbit-side", "R/pullback.R", "kronecker(A, diag(n)) else t(A)", "kronecker(t(A), diag(n)) else t(A)", "symmetries act from the right", "pullback",
+       equivalent = "a group has the inverse of each of its members: the orbits are the same")
+mutant("orbit-sphere", "R/pullback.R", "kronecker(A, diag(n)) else t(A)", "kronecker(diag(n), A) else t(A)", "symmetries act from the right", "pullback")
+mutant("orbit-nearest", "R/pullback.R", "max.col(-matrix(vapply(images", "max.col(matrix(vapply(images", "the representative is the nearest one", "pullback")
+mutant("orbit-closed", "R/pullback.R", "if (!closed || length(identity) != 1)", "if (length(identity) != 1)", "a group is closed", "pullback")
 mutant("views-turn", "R/plot-manifold.R", "c(1, 1, sign(det(s$u) * det(s$v)))", "c(1, 1, 1)", "views of shapes in space are turned, not mirrored", "landmarks")
 mutant("wire-links", "R/plot-manifold.R", "  links <- M$links %||% (if", "  links <- NULL %||% (if", "pictures join what links say", "landmarks")
 mutant("chart-floor", "src/geometry/manifold_simplex_aitchison.c", "o[j] = fmax(t > 0 ? t / most : m->floor, 1e-300);", "o[j] = fmax(t / most, 1e-300);", "zeros are raised to the public floor", "manifold-chart")

@@ -199,13 +199,14 @@ static int threads_wanted(void)
 #endif
 }
 
-/* whether the first of an object's classes that are the package's is the family's; a product of one part has one or two more before it */
+/* whether the first of an object's classes that are the package's is the family's; a product of one part has some more before it */
 static int of_family(SEXP manifold, const char *family)
 {
     SEXP class = Rf_getAttrib(manifold, R_ClassSymbol);
     for (R_xlen_t i = 0; i < Rf_xlength(class); i++) {
         const char *name = CHAR(STRING_ELT(class, i));
-        if (strncmp(name, "riemdp_", 7) == 0 && strcmp(name + 7, "scaled") != 0 && strcmp(name + 7, "roots") != 0)
+        if (strncmp(name, "riemdp_", 7) == 0 && strcmp(name + 7, "scaled") != 0 && strcmp(name + 7, "roots") != 0 &&
+            strcmp(name + 7, "pullback") != 0)
             return strcmp(name + 7, family) == 0;
     }
     return 0;

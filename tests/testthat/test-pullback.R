@@ -1,0 +1,149 @@
+# Metrics pulled back by a map, and orbits of a group.
+
+half_plane <- function(r) {
+  x <- r$mean / sqrt(2)
+  c((x^2 + r$sd^2 + 1) / 2, x, (x^2 + r$sd^2 - 1) / 2) / r$sd
+}
+law_of <- function(y) {
+  sd <- 1 / (y[1] - y[3])
+  list(mean = sqrt(2) * y[2] * sd, sd = sd)
+}
+new_points_of <- function(rows, M) riemdp:::new_points(rows, M)
+as_of <- function(M, row) {
+  facts <- mf_facts(M)
+  if (facts$cols > 0) matrix(row, facts$rows) else row
+}
+# tangent vectors made `lengths` long
+scaled_to <- function(M, p, v, lengths) {
+  c <- mf_coords(M, p, v)
+  mf_from_coords(M, p, matrix(c, length(lengths)) / sqrt(rowSums(matrix(c, length(lengths))^2)) * lengths)
+}
+laws <- function() pullback(product(hyperbolic(2), weights = 2), half_plane, law_of, "normal laws")
+
+test_that("normal laws are as far apart as Rao's distance says, and come back", {
+  set.seed(1)
+  P <- laws()
+  people <- data.frame(mean = rnorm(30, 5, 2), sd = exp(rnorm(30)), row.names = paste0("p", 1:30))
+  x <- as_mf_points(people, P)
+  expect_identical(names(x), row.names(people))
+  # Atkinson and Mitchell 1981
+  rao <- function(i, j) {
+    a <- people[i, ]
+    b <- people[j, ]
+    sqrt(2) * acosh(1 + ((a$mean - b$mean)^2 / 2 + (a$sd - b$sd)^2) / (2 * a$sd * b$sd))
+  }
+  expect_equal(mf_dist(P, x[1:29], x[2:30]), vapply(1:29, function(i) rao(i, i + 1), 0), tolerance = 1e-10)
+  # near one law the metric is Fisher's information
+  near <- as_mf_points(data.frame(mean = c(5, 5 + 1e-4, 5), sd = c(2, 2, 2 + 1e-4)), P)
+  expect_equal(mf_dist(P, near[c(1, 1)], near[2:3]) * 1e4, c(1 / 2, sqrt(2) / 2), tolerance = 1e-4)
+  back <- mf_original(x, P)
+  expect_identical(names(back), row.names(people))
+  expect_equal(vapply(back, `[[`, 0, "mean"), stats::setNames(people$mean, row.names(people)), tolerance = 1e-10)
+  expect_equal(mf_original(frechet_mean(x[c(1, 1)]), P)$sd, people$sd[1], tolerance = 1e-10)
+  expect_identical(mf_facts(P), mf_facts(product(hyperbolic(2), weights = 2)))
+  expect_identical(mf_facts(P)$k_min, -0.5) # Atkinson and Mitchell
+  expect_match(label_of(P), "^normal laws, as points of ")
+})
+
+test_that("what is released of images is what the manifold releases", {
+  set.seed(2)
+  cases <- list(list(sphere(2), c(0, 0, 1), 0.5), list(spd(2), diag(2), 1), list(rotations(3), diag(3), 0.5),
+                list(product(sphere(2), euclidean(1)), c(0, 0, 1, 0), 0.5))
+  for (case in cases) {
+    M <- case[[1]]
+    P <- pullback(M, identity, identity)
+    stored <- as.matrix(mf_points(mf_exp(M, case[[2]], mf_random_tangent(M, case[[2]], 40, sd = 0.1)), M))
+    records <- lapply(1:40, function(i) as_of(M, stored[i, ]))
+    x <- as_mf_points(records, P)
+    expect_identical(as.matrix(x), stored)
+    for (mechanism in c("laplace", "wrapped", "tangent")) {
+      of <- function(space) with_simulation(3, dp_mean(new_points_of(stored, space), space, 1, case[[2]], case[[3]], mechanism = mechanism))
+      expect_identical(of(P)[c("value", "expected_error")], of(M)[c("value", "expected_error")])
+    }
+    r <- dp_mean(x, P, 1, case[[2]], case[[3]])
+    expect_identical(guarantee(r)$label, "pure")
+    expect_equal(as.vector(mf_original(r, P)), as.vector(r$value), tolerance = 1e-14)
+  }
+})
+
+test_that("a record for which f fails is missing, and no other one", {
+  P <- pullback(sphere(1), function(a) if (a > 0) c(cos(a), sin(a)) else stop("secret ", a))
+  x <- as_mf_points(c(a = 0.1, b = -1, c = NA, d = 0.2), P, invalid = "missing")
+  expect_identical(is.na(x), c(a = FALSE, b = TRUE, c = TRUE, d = FALSE))
+  expect_identical(as.matrix(x)[c(1, 4), ], as.matrix(as_mf_points(c(a = 0.1, d = 0.2), P)))
+  told <- tryCatch(as_mf_points(c(0.1, -1), P), error = identity)
+  expect_s3_class(told, "riemdp_error_off_manifold")
+  expect_no_match(conditionMessage(told), "secret")
+  for (f in list(function(a) "a", function(a) c(1, 0, 0), function(a) NULL, function(a) c(2, 0), function(a) c(Inf, 0))) {
+    expect_true(all(is.na(as_mf_points(c(1, 2), pullback(sphere(1), f), invalid = "missing"))))
+  }
+  expect_identical(length(as_mf_points(numeric(), P)), 0L)
+  rows <- rbind(a = c(0.6, 0.8), b = c(0, 1))
+  expect_equal(as.matrix(as_mf_points(rows, pullback(sphere(1), function(r) r))), rows)
+  expect_equal(unname(as.matrix(as_mf_points(as.data.frame(rows), pullback(sphere(1), function(r) c(r$V1, r[["V2"]]))))), unname(rows))
+  expect_identical(as_mf_points(unname(x), P, invalid = "missing"), unname(x))
+  expect_error(as_mf_points(as_mf_points(rows, sphere(1)), P), "another space", class = "riemdp_error_argument")
+  expect_error(as_mf_points(rows, P, layout = "xy"), class = "riemdp_error_argument")
+  for (bad in list(NULL, Sys.time(), array(1, c(1, 1, 1)), quote(a))) expect_error(as_mf_points(bad, P), class = "riemdp_error_shape")
+  expect_error(mf_original(x, P), "inverse", class = "riemdp_error_argument")
+  expect_error(mf_original(x, sphere(1)), class = "riemdp_error_argument")
+  expect_error(pullback(sphere(1), 3), class = "riemdp_error_argument")
+  expect_error(pullback(sphere(1), identity, 3), class = "riemdp_error_argument")
+  expect_error(pullback(sphere(1), identity, name = 3), class = "riemdp_error_argument")
+  expect_error(pullback(P, identity), class = "riemdp_error_unsupported")
+})
+
+test_that("a pullback carries nothing of the function in which it was made", {
+  made <- local({
+    records <- rnorm(1e5) # what must not travel with a release
+    pullback(sphere(1), function(a) c(cos(a), sin(a)), function(y) atan2(y[2], y[1]))
+  })
+  r <- dp_mean(as_mf_points(c(0.1, 0.2), made), made, 1, c(1, 0), 0.5)
+  expect_lt(length(serialize(r, NULL)), 2e4)
+  expect_identical(environment(made$f), globalenv())
+  expect_identical(environment(made$inverse), globalenv())
+  expect_null(attr(made$f, "srcref"))
+})
+
+test_that("orbits are as far apart as their representatives near the centre", {
+  set.seed(4)
+  turns <- function(axis, angle) {
+    K <- matrix(c(0, axis[3], -axis[2], -axis[3], 0, axis[1], axis[2], -axis[1], 0), 3)
+    diag(3) + sin(angle) * K + (1 - cos(angle)) * K %*% K
+  }
+  square <- lapply(0:3, function(i) turns(c(0, 0, 1), i * pi / 2)) # a four-fold axis
+  M <- rotations(3)
+  bound <- pi / 8
+  cases <- list(list(M, square, diag(3), bound, function(x, A) x %*% A),
+                list(sphere(2), list(diag(3), -diag(3)), c(0, 0, 1), pi / 4, function(x, A) A %*% x),
+                list(sphere(1), lapply(0:2, function(i) turns(c(0, 0, 1), 2 * pi * i / 3)[1:2, 1:2]), c(1, 0), pi / 6, function(x, A) A %*% x))
+  for (case in cases) {
+    M <- case[[1]]
+    group <- case[[2]]
+    act <- case[[5]]
+    v <- mf_random_tangent(M, case[[3]], 60, sd = 1)
+    x <- mf_exp(M, case[[3]], scaled_to(M, case[[3]], v, runif(60, 0, case[[4]])))
+    rows <- as.matrix(mf_points(x, M))
+    mixed <- t(vapply(1:60, function(i) as.vector(act(as_of(M, rows[i, ]), group[[sample(length(group), 1)]])), rows[1, ]))
+    y <- mf_representatives(new_points_of(mixed, M), M, group, case[[3]], case[[4]])
+    expect_lt(max(mf_dist(M, y, new_points_of(rows, M))), 1e-7)
+    # by all members of the orbit
+    moved <- function(A) new_points_of(t(vapply(2:60, function(i) as.vector(act(as_of(M, mixed[i, ]), A)), rows[1, ])), M)
+    orbit <- vapply(group, function(A) mf_dist(M, y[1:59], moved(A)), numeric(59))
+    expect_equal(mf_dist(M, y[1:59], y[2:60]), apply(orbit, 1, min), tolerance = 1e-9)
+    # beyond the bound that fails
+    expect_error(mf_representatives(y, M, group, case[[3]], 1.01 * case[[4]]), "at most", class = "riemdp_error_argument")
+    expect_identical(is.na(mf_representatives(c(y[1], NA), M, group, case[[3]], 0.1, invalid = "missing")), c(FALSE, TRUE))
+    # one record by itself
+    expect_identical(as.matrix(mf_representatives(new_points_of(mixed[3, , drop = FALSE], M), M, group, case[[3]], 0.1)), as.matrix(y)[3, , drop = FALSE])
+  }
+  M <- rotations(3)
+  for (bad in list(list(), diag(3), list(diag(3), square[[2]]), square[-1], list(diag(3), diag(c(1, 1, -1))),
+                   list(diag(2)), c(square, square[1]), list(2 * diag(3)), list("a"))) {
+    expect_error(mf_representatives(diag(3), M, bad, diag(3), 0.1), class = "riemdp_error_argument")
+  }
+  # a centre that a member leaves where it is has no such ball
+  expect_error(mf_representatives(c(0, 0, 1), sphere(2), list(diag(3), diag(c(-1, -1, 1))), c(0, 0, 1), 0.1), class = "riemdp_error_argument")
+  expect_error(mf_representatives(diag(2), spd(2), list(diag(2)), diag(2), 0.1), class = "riemdp_error_unsupported")
+  expect_identical(length(mf_representatives(new_points_of(matrix(0, 0, 9), M), M, square, diag(3), 0.1)), 0L)
+})
