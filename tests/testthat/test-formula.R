@@ -12,7 +12,8 @@ test_that("a formula may make a manifold of every kind but a user's", {
   kinds <- unique(vapply(all_manifolds(), function(case) class(case$M)[1], ""))
   expect_setequal(paste0("riemdp_", riemdp:::MAKERS), setdiff(kinds, c("riemdp_custom", "riemdp_scaled", "riemdp_roots", "riemdp_kendall_space")))
   for (name in riemdp:::MAKERS) expect_true(is.function(getExportedValue("riemdp", name)), label = name)
-  for (made in list(quote(manifold_custom(2)), quote(pullback(sphere(2), identity)), quote(custom(2)), quote(new_manifold("sphere", 2)), quote(sphere(sum(1))))) {
+  for (made in list(quote(manifold_custom(2)), quote(pullback(sphere(2), identity)), quote(custom(2)), quote(new_manifold("sphere", 2)),
+                    quote(sphere(sum(1))))) {
     expect_error(riemdp:::check_points_term(call("mf_project", made, quote(Y))), "made there", class = "riemdp_error_unsupported")
   }
 })
