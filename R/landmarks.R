@@ -21,12 +21,16 @@ read_points.riemdp_kendall_space <- function(M, x, how) {
   c(read_configurations(M, x, how), hint = " (landmarks that are missing, all in one place or all on a line)")
 }
 
+#' @export
+read_points.riemdp_size_and_shape <- read_points.riemdp_kendall_space
+
 # how many coordinates landmarks have; none on other spaces
 landmark_sides <- function(M) {
-  mf_facts(M) # what it says is checked there
-  if (inherits(M, "riemdp_kendall_space")) return(3)
+  facts <- mf_facts(M) # what it says is checked there
   if (inherits(M, "riemdp_kendall")) return(2)
-  abort_riemdp("unsupported", sprintf("landmarks are those of kendall(), not of %s.", label_manifold(M)))
+  if (inherits(M, c("riemdp_kendall_space", "riemdp_size_and_shape"))) return(facts$cols)
+  abort_riemdp("unsupported", sprintf("landmarks are those of kendall() and size_and_shape(), not of %s.",
+                                      label_manifold(M)))
 }
 
 # records of landmarks, one a row, all x first: list(rows, names)
@@ -130,7 +134,7 @@ spline_image <- function(from, to, x) {
 #' Bookstein and Moreton 2000). Its distance from the record's own shape says how asymmetric a record is.
 #'
 #' @param x landmarks as [as_mf_points()] takes them for this manifold; `layout` as there.
-#' @param M [kendall()], in the plane or in space.
+#' @param M [kendall()] or [size_and_shape()], in the plane or in space.
 #' @param template public landmarks, k x 2 or k x 3, or a complex vector.
 #' @param curves a matrix with a row for each landmark that slides: the numbers of the landmark before it, its own, and
 #'   that of the one after it. At least three landmarks that aren't on a line (in space four, not in a plane) must stay.

@@ -23,6 +23,15 @@
 #' of [mf_random()] are exp of normal vectors at one point. Proofs: `proofs/geometry.md` of the installed package,
 #' section 6.
 #'
+#' **Sizes and shapes**, `size_and_shape(k, m)`: landmarks modulo translation and rotation alone, so that a record that
+#' is larger is another point. Records are k x m x n arrays (k x 2 also where `kendall()` has complex numbers), centred
+#' on entry. With \eqn{R} the rotation that brings Y nearest to X, \eqn{d = |YR - X|}, \eqn{\log_X Y = YR - X},
+#' \eqn{\exp_X V = X + V}; tangent vectors have a symmetric X'V. Curvature lies between 0 and \eqn{3/s^2}, where
+#' \eqn{s} is the distance from what rotations leave as it is: in the plane the size of X, in space
+#' \eqn{\sqrt{l_2^2+l_3^2}}; \eqn{s} is the injectivity radius as well (proof: section 9). Private is
+#' `mechanism = "tangent"` alone, as for shapes in space. [product()] of a shape and a line of logarithms of size is
+#' another metric, and has all mechanisms.
+#'
 #' @param k number of landmarks, 3 or more (in space 4).
 #' @param m dimension of the space in which landmarks lie, 2 or 3.
 #' @param links a matrix of two columns, numbers of landmarks that pictures join by a line (a wireframe). By default
@@ -39,6 +48,7 @@
 #' turned <- (triangle + 2 - 1i) * 3 * exp(0.7i)
 #' mf_dist(kendall(3), triangle, turned)
 #' frechet_mean(callosa[, , 1:20], kendall(50))
+#' mf_dist(size_and_shape(3), cbind(c(0, 1, 0.5), c(0, 0, 1)), 2 * cbind(c(0, 1, 0.5), c(0, 0, 1)))
 #' house <- kendall(5, links = rbind(c(1, 2), c(2, 3), c(3, 4), c(4, 1), c(3, 5), c(4, 5)))
 #' plot(mf_points(cbind(c(0, 1, 1, 0, 0.5), c(0, 0, 1, 1, 1.5)), house))
 #' @export
@@ -48,6 +58,22 @@ kendall <- function(k, m = 2, links = NULL) {
   if (!is.null(links)) links <- landmark_numbers(k, links, "links", 2)
   new_manifold(c("kendall", "kendall_space")[m - 1], k, c("riemdp_kendall", "riemdp_kendall_space")[m - 1],
                extra = if (!is.null(links)) list(links = links) else list())
+}
+
+#' @rdname kendall
+#' @export
+size_and_shape <- function(k, m = 2, links = NULL) {
+  m <- check_count(m, "m", least = 2, most = 3)
+  k <- check_count(k, "k", least = m + 1)
+  if (!is.null(links)) links <- landmark_numbers(k, links, "links", 2)
+  new_manifold(c("size_plane", "size_space")[m - 1], k, "riemdp_size_and_shape",
+               extra = if (!is.null(links)) list(links = links) else list())
+}
+
+#' @export
+manifold_label.riemdp_size_and_shape <- function(M) {
+  sprintf("sizes and shapes of %d landmarks in %s", M$param,
+          c(size_plane = "the plane", size_space = "space")[[M$name]])
 }
 
 # a matrix of landmarks' numbers, different ones in each row

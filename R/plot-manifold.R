@@ -45,6 +45,8 @@ picture.riemdp_kendall <- function(M) "outline"
 #' @export
 picture.riemdp_kendall_space <- function(M) "outline"
 #' @export
+picture.riemdp_size_and_shape <- function(M) "outline"
+#' @export
 picture.riemdp_spd <- function(M) "ellipse"
 #' @export
 picture.riemdp_scaled <- function(M) picture(M$parts[[1]])
@@ -126,40 +128,42 @@ closed_curves <- function(M, x, to = NULL) {
   lapply(seq_len(dim(x)[3]), function(i) ellipse_points(matrix(x[, , i], k)))
 }
 
-# landmarks in a plane: list of k x 2 matrices, turned towards `to`; in space of 2k x 2, two views side by side
+# landmarks in a plane: list of k x 2 matrices, turned towards `to`; in space of 2k x 2, two views side by side: along the
+# second and the last of the principal axes of `to`, both upright
 as_outlines <- function(M, x, to = NULL) {
-  if (!inherits(single_space(M), "riemdp_kendall")) return(spatial_views(M, x, to))
-  z <- matrix(mf_project(M, x_complex(M, x)), mf_facts(M)$rows)
-  to <- if (is.null(to)) z[, 1] else mf_project(M, as.vector(x_complex(M, to)))
-  lapply(seq_len(ncol(z)), function(i) {
-    s <- sum(Conj(z[, i]) * to)
-    y <- z[, i] * s / max(Mod(s), 1e-300)
-    cbind(Re(y), Im(y))
+  x <- landmark_matrices(M, x)
+  to <- if (is.null(to)) x[[1]] else landmark_matrices(M, plain_shape(M, to))[[1]]
+  y <- lapply(x, function(one) {
+    s <- svd(crossprod(one, to))
+    one %*% s$u %*% (c(rep(1, ncol(to) - 1), sign(det(s$u) * det(s$v))) * t(s$v))
   })
-}
-
-# along the second and the last of the principal axes of `to`, both upright
-spatial_views <- function(M, x, to = NULL) {
-  k <- mf_facts(M)$rows
-  x <- array(mf_project(M, x), c(k, 3, .Call(riemdp_count, M, x)))
-  to <- if (is.null(to)) matrix(x[, , 1], k) else matrix(mf_project(M, plain_shape(M, to)), k)
+  if (ncol(to) == 2) return(y)
   axes <- svd(to, 0)$v
   axes <- axes * rep(sign(axes[cbind(max.col(t(abs(axes))), 1:3)]), each = 3)
   axes[, 3] <- axes[, 3] * sign(det(axes))
-  aside <- 1.1 * sum(apply(to %*% axes[, c(1, 3)], 2, function(v) max(abs(v)))) + 0.05
-  lapply(seq_len(dim(x)[3]), function(i) {
-    s <- svd(crossprod(x[, , i], to))
-    turn <- s$u %*% (c(1, 1, sign(det(s$u) * det(s$v))) * t(s$v))
-    y <- matrix(x[, , i], k) %*% turn %*% axes
-    rbind(y[, 1:2], cbind(y[, 3] + aside, y[, 2]))
+  aside <- 1.1 * sum(apply(to %*% axes[, c(1, 3)], 2, function(v) max(abs(v)))) + 0.05 * sqrt(sum(to^2))
+  lapply(y, function(one) {
+    v <- one %*% axes
+    rbind(v[, 1:2], cbind(v[, 3] + aside, v[, 2]))
   })
+}
+
+# a list of k x m matrices
+landmark_matrices <- function(M, x) {
+  k <- mf_facts(M)$rows
+  if (inherits(single_space(M), "riemdp_kendall")) {
+    z <- matrix(mf_project(M, x_complex(M, x)), k)
+    return(lapply(seq_len(ncol(z)), function(i) cbind(Re(z[, i]), Im(z[, i]))))
+  }
+  x <- array(mf_project(M, x), c(k, mf_facts(M)$cols, .Call(riemdp_count, M, x)))
+  lapply(seq_len(dim(x)[3]), function(i) matrix(x[, , i], k))
 }
 
 # pairs of rows of an outline that a line joins; without links each landmark of a view in space with itself: a dot
 outline_links <- function(M) {
   M <- single_space(M)
   k <- M$param
-  spatial <- !inherits(M, "riemdp_kendall")
+  spatial <- mf_facts(M)$cols == 3
   links <- M$links %||% (if (spatial) cbind(seq_len(k), seq_len(k)) else cbind(seq_len(k), c(seq_len(k)[-1], 1L)))
   if (spatial) rbind(links, links + k) else links
 }

@@ -74,6 +74,7 @@ all_manifolds <- function() {
     list(M = rotations(2), reach = 2.5), list(M = rotations(3), reach = 2.8), list(M = rotations(4), reach = 2), list(M = rigid(3, 0.5), reach = 2),
     list(M = kendall(3), reach = 1.2), list(M = kendall(4), reach = 1.2), list(M = kendall(20), reach = 1.2),
     list(M = kendall(4, 3), reach = 0.25), list(M = kendall(9, 3), reach = 0.25),
+    list(M = size_and_shape(3), reach = 0.3), list(M = size_and_shape(7), reach = 0.3), list(M = size_and_shape(4, 3), reach = 0.25),
     list(M = custom_sphere(2), reach = 2.5), list(M = custom_torus(2), reach = 2.5),
     list(M = product(sphere(2), euclidean(2), weights = c(1, 1 / 4)), reach = 2),
     list(M = product(spd(2), sphere(1), weights = c(2, 1 / 2)), reach = 1.2), list(M = torus(3), reach = 2.5),
@@ -284,6 +285,13 @@ isometry <- function(M) {
       turn <- rotation(3)
       turn <- turn * det(turn)
       matrices(function(x) 1.5 * x[order, ] %*% turn + 2)
+    },
+    size_plane = ,
+    size_space = {
+      order <- sample(facts$rows)
+      turn <- rotation(facts$cols)
+      turn <- turn %*% diag(c(det(turn), rep(1, facts$cols - 1)))
+      matrices(function(x) x[order, ] %*% turn + 2)
     },
     product = {
       moves <- lapply(M$parts, isometry)

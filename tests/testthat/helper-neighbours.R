@@ -64,6 +64,7 @@ neighbour_spaces <- function() {
     hyperboloid = list(M = hyperbolic(2), center = c(1, 0, 0), radius = 1.5),
     triangles = list(M = kendall(3), center = kite, radius = 0.3),
     solids = list(M = kendall(4, 3), center = diag(4)[, 1:3] / 1.5 - 1 / 6, radius = 0.2),
+    sizes = list(M = size_and_shape(3), center = cbind(c(0, 1, 0.5), c(0, 0, 1)), radius = 0.2),
     frames = list(M = stiefel(3, 2), center = diag(3)[, 1:2], radius = 0.3),
     rotations = list(M = rotations(3), center = diag(3), radius = 0.8),
     pair = list(M = product(sphere(2), euclidean(1), weights = c(1, 1 / 4)), center = c(0, 0, 1, 0), radius = 0.4),
@@ -180,6 +181,7 @@ nasty_points <- function(space) {
   if (M$name == "product" && mf_facts(M)$ambient == 4) out <- c(out, list(cut_locus = c(1e-12, 0, -1, 0), one_off = c(0, 0, 2, 0), one_far = c(0, 0, 1, 1e300)))
   if (M$name == "kendall") out$cut_locus <- drop(internal("storage_rows")(exp(-2i * pi * (1:3) / 3) / sqrt(3), M))
   if (M$name == "kendall_space") out <- c(out, list(mirrored = c(centre[1:8], -centre[9:12]), line = rep(centre[1:4], 3)))
+  if (M$name == "size_plane") out <- c(out, list(nothing = rep(1, 6), huge = 1e200 * centre, tiny = 1e-200 * centre, larger = 3 * centre))
   if (inherits(M, "riemdp_spd") || grepl("^spd", M$name)) {
     out <- c(out, list(singular = c(1, 0, 0, 0), negative = c(-1, 0, 0, 1), not_symmetric = c(1, 0.5, -0.5, 1), ill = c(1e150, 0, 0, 1e-150)))
   }

@@ -77,6 +77,14 @@ plain_coords <- function(M, p, v) {
       y <- crossprod(q, matrix(v, 3 * k))
       list(t(y[-(1:7), , drop = FALSE]), max(abs(y[1:7, ])) / max(abs(v)))
     },
+    size_plane = , size_space = { # shifts and turns are taken out
+      m <- facts$cols
+      turns <- apply(utils::combn(m, 2), 2, function(a) as.vector(matrix(p, k) %*% (diag(m)[, a[1]] %o% diag(m)[, a[2]] - diag(m)[, a[2]] %o% diag(m)[, a[1]])))
+      q <- qr.Q(qr(cbind(diag(m) %x% rep(1, k), turns)), complete = TRUE)
+      y <- crossprod(q, matrix(v, m * k))
+      gone <- m + ncol(turns)
+      list(t(y[-seq_len(gone), , drop = FALSE]), max(abs(y[seq_len(gone), ])) / max(abs(v)))
+    },
     product = if (length(M$parts) == 1) {
       own <- plain_coords(M$parts[[1]], p, v)
       list(sqrt(M$weights) * own, attr(own, "off"))

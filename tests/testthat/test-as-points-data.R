@@ -26,7 +26,8 @@ DATA <- list(
   panm.dat = function() landmarks("panm.dat"), pongof.dat = function() landmarks("pongof.dat"), pongom.dat = function() landmarks("pongom.dat"),
   qcet2.dat = function() landmarks("qcet2.dat"), qlet2.dat = function() landmarks("qlet2.dat"), qset2.dat = function() landmarks("qset2.dat"),
   mice = function() landmarks("mice", "x"), `mice, outlines` = function() landmarks("mice", "outlines"), rats = function() landmarks("rats", "x"),
-  sand = function() landmarks("sand", "x"), sooty = function() landmarks("sooty"), nsa = function() landmarks("nsa"), shells = function() landmarks("shells", "uv"),
+  sand = function() landmarks("sand", "x"), sooty = function() landmarks("sooty"), nsa = function() landmarks("nsa"),
+  shells = function() landmarks("shells", "uv"),
   macf.dat = function() landmarks("macf.dat"), macm.dat = function() landmarks("macm.dat"), brains = function() landmarks("brains", "x"),
   steroids = function() landmarks("steroids", "x"), dna.dat = function() landmarks("dna.dat"),
   `boot::polar` = function() list(x = held("polar", "boot"), M = sphere(2), radius = 0.7, units = "degrees"),
@@ -47,12 +48,13 @@ DATA <- list(
 test_that("data sets of packages are read as they are, and each has a private mean", {
   told <- 0
   for (name in names(DATA)) {
-    needs <- if (startsWith(deparse(body(DATA[[name]]))[1], "landmarks")) "shapes" else if (grepl("^storms", name)) "dplyr" else if (grepl("^mpg", name)) "ggplot2"
+    of_shapes <- startsWith(deparse(body(DATA[[name]]))[1], "landmarks")
+    needs <- if (of_shapes) "shapes" else if (grepl("^storms", name)) "dplyr" else if (grepl("^mpg", name)) "ggplot2"
     if (!is.null(needs) && !requireNamespace(needs, quietly = TRUE)) next
     d <- DATA[[name]]()
     x <- as_mf_points(d$x, d$M, units = d$units)
     expect_false(anyNA(x), label = name)
-    expect_identical(length(x), if (is.data.frame(d$x) || length(dim(d$x)) == 2) nrow(d$x) else if (length(dim(d$x)) == 3) dim(d$x)[3] else length(d$x), label = name)
+    expect_identical(length(x), switch(length(dim(d$x)) + 1, length(d$x), NULL, nrow(d$x), dim(d$x)[3]), label = name)
     center <- as.array(x[1])
     center <- if (length(dim(center)) == 3) center[, , 1] else as.vector(center)
     r <- dp_mean(x, d$M, 8, center, d$radius, mechanism = d$mechanism %||% "auto")

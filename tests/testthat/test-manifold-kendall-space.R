@@ -164,3 +164,118 @@ test_that("the tangent mean is private, all else refuses", {
   refused(dp_local(x, M, 1, center = o, radius = 0.2))
   refused(dp_pga(x, M, 1, o, 0.2))
 })
+
+# ---- sizes and shapes --------------------------------------------------------------------------------------------------
+
+some_sizes <- function(k, m, n, seed) {
+  set.seed(seed)
+  M <- size_and_shape(k, m)
+  list(M = M, x = mf_project(M, array(3 * rnorm(k * m * n) + 5, c(k, m, n))))
+}
+nearest <- function(a, b) {
+  s <- svd(crossprod(b, a))
+  sqrt(sum((b %*% s$u %*% (c(rep(1, ncol(a) - 1), sign(det(s$u) * det(s$v))) * t(s$v)) - a)^2))
+}
+
+test_that("sizes and shapes: distances, facts and straight geodesics", {
+  expect_identical(vapply(mf_facts(size_and_shape(6))[c("dimension", "ambient", "rows", "cols", "k_min", "k_max", "injectivity_radius")], as.double, 0),
+                   c(dimension = 9, ambient = 12, rows = 6, cols = 2, k_min = 0, k_max = Inf, injectivity_radius = 0))
+  expect_identical(mf_facts(size_and_shape(6, 3))$dimension, 12)
+  for (m in 2:3) {
+    with <- some_sizes(5, m, 30, 10 + m)
+    M <- with$M
+    x <- with$x
+    d <- mf_dist(M, x[, , 1], x[, , -1])
+    expect_lt(max(abs(d - apply(x[, , -1], 3, nearest, a = x[, , 1]))), 1e-12)
+    # size alone is a line, shape alone Kendall's
+    expect_equal(mf_dist(M, x[, , 1], 2.5 * x[, , 1]), 1.5 * sqrt(sum(x[, , 1]^2)), tolerance = 1e-13)
+    size <- sqrt(apply(x^2, 3, sum))
+    rho <- mf_dist(kendall(5, m), x[, , 1], x)
+    expect_equal(mf_dist(M, x[, , 1], x)^2, size[1]^2 + size^2 - 2 * size[1] * size * cos(rho), tolerance = 1e-12)
+    v <- mf_log(M, x[, , 1], x)
+    expect_lt(max(mf_dist(M, mf_exp(M, x[, , 1], v), x)), 1e-12)
+    expect_identical(mf_exp(M, x[, , 1], v), array(c(x[, , 1]), dim(x)) + v)
+    lean <- apply(v, 3, function(u) max(abs(crossprod(x[, , 1], u) - crossprod(u, x[, , 1]))))
+    expect_lt(max(lean), 1e-12)
+    expect_error(mf_log(M, x[, , 1], x[, , 1] %*% diag(c(-1, rep(1, m - 1)))), NA)
+    expect_error(mf_dist(M, x[, , 1], matrix(7, 5, m)), class = "riemdp_error_zero_size")
+    expect_error(mf_dist(M, x[, , 1], 1e200 * x[, , 1]), class = "riemdp_error_out_of_reach")
+    expect_error(size_and_shape(m, m), class = "riemdp_error_argument")
+  }
+  S <- size_and_shape(4, 3)
+  expect_error(mf_project(S, outer(1:4, 1:3)), class = "riemdp_error_out_of_reach") # on a line
+  expect_silent(mf_project(size_and_shape(4), outer(1:4, 1:2)))
+  z <- exp(2i * pi * (1:4) / 4)
+  P <- size_and_shape(4)
+  expect_error(mf_log(P, cbind(Re(z), Im(z)), cbind(Re(z), -Im(z))), class = "riemdp_error_cut_locus")
+})
+
+test_that("sizes and shapes: curvature is at most 3 over the squared distance from what turns leave, which is attained", {
+  for (m in 2:3) {
+    M <- size_and_shape(4, m)
+    set.seed(20 + m)
+    share <- replicate(200, {
+      p <- mf_project(M, matrix(rnorm(4 * m), 4) %*% diag(c(1, 0.6, 0.1 + runif(1))[1:m]))
+      a <- qr.Q(qr(matrix(rnorm(2 * mf_facts(M)$dimension), ncol = 2)))
+      h <- 0.02 * sqrt(sum(p^2))
+      uv <- mf_from_coords(M, p, h * t(a))
+      side <- function(s) mf_dist(M, mf_exp(M, p, s * uv[, , 1]), mf_exp(M, p, s * uv[, , 2]))^2
+      K <- 3 * (2 * h^2 - (side(1) + side(-1)) / 2) / h^4
+      l <- svd(p)$d
+      least <- if (m == 2) sqrt(sum(p^2)) else sqrt(sum(l[2:3]^2))
+      bounds <- .Call(internal("riemdp_ball_bounds"), M, p, 0.01 * least)
+      expect_equal(bounds, c(3 / (0.99 * least)^2, 0.99 * least), tolerance = 1e-9)
+      # geodesics are shortest ones up to that distance
+      v <- matrix(uv[, , 1], 4) / h
+      expect_lt(abs(mf_dist(M, p, mf_exp(M, p, 0.999 * least * v)) - 0.999 * least), 1e-9 * least)
+      c(K * least^2 / 3, K)
+    })
+    expect_lt(max(share[1, ]), 1.02)
+    expect_gt(max(share[1, ]), 0.4)
+    expect_gt(min(share[2, ]), -0.02)
+  }
+  # attained in the plane: u and iu across z
+  z <- c(1, -1, 1i, -1i) / 2
+  u <- c(1, 1, -1, -1) / 2
+  h <- 1e-2
+  planar <- function(w) cbind(Re(w), Im(w))
+  M <- size_and_shape(4)
+  side <- function(s) mf_dist(M, planar(z + s * h * u), planar(z + s * h * 1i * u))^2
+  expect_equal(3 * (2 * h^2 - (side(1) + side(-1)) / 2) / h^4, 3, tolerance = 1e-2)
+})
+
+test_that("sizes and shapes: transport, means, landmarks as people have them, and the private mean", {
+  for (m in 2:3) {
+    with <- some_sizes(6, m, 3, 30 + m)
+    M <- with$M
+    p <- with$x[, , 1]
+    set.seed(40 + m)
+    q <- mf_exp(M, p, mf_random_tangent(M, p, 1, sd = 1)[, , 1])
+    u <- mf_random_tangent(M, p, 2)
+    moved <- mf_transport(M, p, q, u)
+    expect_equal(c(crossprod(matrix(moved, ncol = 2))), c(crossprod(matrix(u, ncol = 2))), tolerance = 1e-10)
+    expect_lt(max(abs(mf_transport(M, q, p, moved) - u)), 1e-8)
+    expect_lt(max(abs(mf_transport(M, p, q, mf_log(M, p, q)) + mf_log(M, q, p))), 1e-10)
+    h <- 1e-3
+    near <- mf_exp(M, p, 2 * h * mf_log(M, p, q))
+    middle <- mf_exp(M, p, h * mf_log(M, p, q))
+    up <- mf_exp(M, p, h * u[, , 1])
+    through <- mf_exp(M, up, 2 * mf_log(M, up, middle))
+    expect_lt(max(abs(-mf_log(M, near, through) / h - mf_transport(M, p, near, u[, , 1]))), 1e-4)
+    x <- array(p, c(6, m, 40)) + rnorm(240 * m, sd = 0.2)
+    table <- matrix(x, 6 * m)
+    expect_identical(as_mf_points(t(table), M, layout = c("xxyy", "xxyyzz")[m - 1]), as_mf_points(x, M))
+    f <- frechet_mean(x, M)
+    expect_lt(sqrt(sum(apply(mf_log(M, f$mean, x), 1:2, mean)^2)), 1e-9)
+    radius <- 0.25 * (if (m == 2) sqrt(sum(p^2)) else sqrt(sum(svd(p)$d[2:3]^2)))
+    r <- dp_mean(x, M, 1e5, p, radius, mechanism = "tangent")
+    expect_identical(guarantee(r)$label, "pure")
+    logs <- mf_log(M, p, mf_to_ball(M, x, p, radius))
+    expect_lt(mf_dist(M, r$value, mf_exp(M, p, apply(logs, 1:2, mean))), 0.01 * radius)
+    expect_error(dp_mean(x, M, 1, p, 4 * radius, mechanism = "tangent"), class = "riemdp_error_radius")
+    expect_error(dp_mean(x, M, 1, p, radius), "no bound of rounding errors", class = "riemdp_error_unsupported")
+    links <- size_and_shape(6, m, links = c(1, 2))
+    expect_identical(riemdp:::closed_curves(links, x)[[1]][3, ], c(NA_real_, NA))
+    expect_equal(sum(riemdp:::as_outlines(M, x)[[1]][1:6, ]^2) <= sum(mf_project(M, x[, , 1])^2) + 1e-12, TRUE)
+  }
+})
