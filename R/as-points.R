@@ -26,6 +26,7 @@
 #'   triangle by columns (xx, xy, yy, xz, yz, zz; so do NIfTI files that say they hold symmetric matrices, read by
 #'   package RNifti or oro.nifti), `"diagonal"` the diagonal before the rest by columns (xx, yy, zz, xy, xz, yz). Lists
 #'   of matrices, as [cov()] makes them.
+#'   [psd()]: the same, of the rank that the space has; factors as they are.
 #' * [correlation()]: the same with k(k - 1)/2 columns, without the diagonal, `"lower"` or `"upper"`; lists as [cor()]
 #'   makes them. [simplex()]: tables of counts or shares, objects of package compositions.
 #' * `rotations(3)`: tables of quaternions, `layout = "wxyz"` or `"xyzw"`, w the real part (their length must be within
@@ -264,6 +265,35 @@ read_points.riemdp_spd <- function(M, x, how) {
 read_points.riemdp_correlation <- function(M, x, how) {
   check_unused(how, c("units", "template"))
   read_symmetric(x, as.integer(mf_facts(M)$rows), how$layout, c("lower", "upper"))
+}
+
+# whole matrices, of which the largest eigenvalues and their vectors make factors; factors as they are
+#' @export
+read_points.riemdp_psd <- function(M, x, how) {
+  facts <- mf_facts(M)
+  k <- facts$rows
+  r <- facts$cols
+  if (inherits(x, "riemdp_points") || psd_factors(x, k, r)) return(read_points.default(M, x, how))
+  check_unused(how, c("units", "template"))
+  read <- read_symmetric(x, k, how$layout, c("lower", "upper", "diagonal"))
+  read$rows <- t(apply(read$rows, 1, function(s) psd_factor(matrix(s, k), r)))
+  if (!nrow(read$rows)) read$rows <- matrix(0, 0, k * r)
+  c(read, hint = sprintf(" (not symmetric, or not of rank %d as far as doubles tell: 1e-8)", r))
+}
+
+psd_factors <- function(x, k, r) {
+  if (is.list(x) && !is.data.frame(x) && length(x)) x <- x[[1]]
+  identical(dim(x)[1:2], as.integer(c(k, r)))
+}
+
+# none where what the other eigenvalues leave isn't rounding
+psd_factor <- function(s, r) {
+  none <- rep(NA_real_, nrow(s) * r)
+  if (!all(is.finite(s)) || max(abs(s - t(s))) > 1e-8 * max(abs(s))) return(none)
+  e <- tryCatch(eigen(s, symmetric = TRUE), error = function(e) list(values = NA_real_))
+  rest <- e$values[-seq_len(r)]
+  if (anyNA(e$values) || !(e$values[r] > 0) || max(abs(rest)) > 1e-8 * e$values[1]) return(none)
+  as.vector(e$vectors[, seq_len(r)] %*% diag(sqrt(e$values[seq_len(r)]), r))
 }
 
 # Symmetric matrices from their halves, or whole ones; an image's voxels in the order in which R stores them. Halves

@@ -592,7 +592,7 @@ arguments <- c(
                  "neighbours source=note ledger"),
   trend_test = "object=curve_fit nsim=count statistic=trend_statistic", vcov.riemdp_geodesic_regression = "object=curve_fit type=curve_covariance nsim=two",
   tangent_noise = "M p=one n=count sd=positive method=tangent_method law=tangent_law_name steps=whole",
-  pullback = "M=whole_sphere f=to_point inverse=to_point name=label", mf_original = "x=north M=pulled",
+  psd = "k=whole rank=seed", pullback = "M=whole_sphere f=to_point inverse=to_point name=label", mf_original = "x=north M=pulled",
   mf_representatives = "x=axes M=whole_sphere group=both_signs center=north radius=share",
   rotations = "n=whole", rigid = "n=whole scale=positive",
   sphere = "d=whole", stiefel = "n=whole p=seed metric=metric_stiefel", tidy = "x=model_object",

@@ -292,7 +292,7 @@ int manifold_init(struct manifold *m);
 extern const struct manifold_ops manifold_euclidean, manifold_sphere, manifold_spd_affine, manifold_spd_bures,
     manifold_spd_logeuclidean, manifold_hyperboloid, manifold_ball, manifold_stiefel_euclidean,
     manifold_stiefel_canonical, manifold_grassmann, manifold_kendall, manifold_kendall_space, manifold_size_plane,
-    manifold_size_space, manifold_rotations, manifold_rotations_frames,
+    manifold_size_space, manifold_psd, manifold_rotations, manifold_rotations_frames,
     manifold_product, manifold_simplex_aitchison, manifold_spd_logcholesky, manifold_correlation_logcholesky,
     manifold_correlation_offlog;
 

@@ -9,7 +9,7 @@ static const struct manifold_ops *const registry[] = {
     &manifold_stiefel_canonical, &manifold_grassmann,       &manifold_kendall,                 &manifold_product,
     &manifold_simplex_aitchison, &manifold_spd_logcholesky, &manifold_correlation_logcholesky, &manifold_correlation_offlog,
     &manifold_rotations,         &manifold_rotations_frames, &manifold_kendall_space, &manifold_size_plane,
-    &manifold_size_space,
+    &manifold_size_space,        &manifold_psd,
 };
 
 const char *const manifold_model_name[MODEL_COUNT] = {

@@ -75,6 +75,7 @@ all_manifolds <- function() {
     list(M = kendall(3), reach = 1.2), list(M = kendall(4), reach = 1.2), list(M = kendall(20), reach = 1.2),
     list(M = kendall(4, 3), reach = 0.25), list(M = kendall(9, 3), reach = 0.25),
     list(M = size_and_shape(3), reach = 0.3), list(M = size_and_shape(7), reach = 0.3), list(M = size_and_shape(4, 3), reach = 0.25),
+    list(M = psd(3, 1), reach = 0.3), list(M = psd(4, 2), reach = 0.3), list(M = psd(6, 4), reach = 0.3),
     list(M = custom_sphere(2), reach = 2.5), list(M = custom_torus(2), reach = 2.5),
     list(M = product(sphere(2), euclidean(2), weights = c(1, 1 / 4)), reach = 2),
     list(M = product(spd(2), sphere(1), weights = c(2, 1 / 2)), reach = 1.2), list(M = torus(3), reach = 2.5),
@@ -285,6 +286,11 @@ isometry <- function(M) {
       turn <- rotation(3)
       turn <- turn * det(turn)
       matrices(function(x) 1.5 * x[order, ] %*% turn + 2)
+    },
+    psd = {
+      q <- rotation(facts$rows)
+      r <- rotation(facts$cols)
+      matrices(function(x) q %*% x %*% r)
     },
     size_plane = ,
     size_space = {

@@ -65,6 +65,7 @@ neighbour_spaces <- function() {
     triangles = list(M = kendall(3), center = kite, radius = 0.3),
     solids = list(M = kendall(4, 3), center = diag(4)[, 1:3] / 1.5 - 1 / 6, radius = 0.2),
     sizes = list(M = size_and_shape(3), center = cbind(c(0, 1, 0.5), c(0, 0, 1)), radius = 0.2),
+    ranks = list(M = psd(3, 2), center = cbind(c(1, 0, 1), c(0, 1, -0.5)), radius = 0.25),
     frames = list(M = stiefel(3, 2), center = diag(3)[, 1:2], radius = 0.3),
     rotations = list(M = rotations(3), center = diag(3), radius = 0.8),
     pair = list(M = product(sphere(2), euclidean(1), weights = c(1, 1 / 4)), center = c(0, 0, 1, 0), radius = 0.4),
@@ -182,6 +183,10 @@ nasty_points <- function(space) {
   if (M$name == "kendall") out$cut_locus <- drop(internal("storage_rows")(exp(-2i * pi * (1:3) / 3) / sqrt(3), M))
   if (M$name == "kendall_space") out <- c(out, list(mirrored = c(centre[1:8], -centre[9:12]), line = rep(centre[1:4], 3)))
   if (M$name == "size_plane") out <- c(out, list(nothing = rep(1, 6), huge = 1e200 * centre, tiny = 1e-200 * centre, larger = 3 * centre))
+  if (M$name == "psd") {
+    out <- c(out, list(deficient = rep(centre[1:3], 2), huge = 1e200 * centre, turned = centre[c(4:6, 1:3)],
+                       cut_locus = c(-0.5, 1, 0.5, 1, 1, -1)))
+  }
   if (inherits(M, "riemdp_spd") || grepl("^spd", M$name)) {
     out <- c(out, list(singular = c(1, 0, 0, 0), negative = c(-1, 0, 0, 1), not_symmetric = c(1, 0.5, -0.5, 1), ill = c(1e150, 0, 0, 1e-150)))
   }

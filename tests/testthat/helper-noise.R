@@ -77,13 +77,16 @@ plain_coords <- function(M, p, v) {
       y <- crossprod(q, matrix(v, 3 * k))
       list(t(y[-(1:7), , drop = FALSE]), max(abs(y[1:7, ])) / max(abs(v)))
     },
-    size_plane = , size_space = { # shifts and turns are taken out
+    size_plane = , size_space = , psd = { # turns are taken out, and shifts
       m <- facts$cols
-      turns <- apply(utils::combn(m, 2), 2, function(a) as.vector(matrix(p, k) %*% (diag(m)[, a[1]] %o% diag(m)[, a[2]] - diag(m)[, a[2]] %o% diag(m)[, a[1]])))
-      q <- qr.Q(qr(cbind(diag(m) %x% rep(1, k), turns)), complete = TRUE)
-      y <- crossprod(q, matrix(v, m * k))
-      gone <- m + ncol(turns)
-      list(t(y[-seq_len(gone), , drop = FALSE]), max(abs(y[seq_len(gone), ])) / max(abs(v)))
+      turns <- if (m > 1) apply(utils::combn(m, 2), 2, function(a) {
+        as.vector(matrix(p, k) %*% (diag(m)[, a[1]] %o% diag(m)[, a[2]] - diag(m)[, a[2]] %o% diag(m)[, a[1]]))
+      })
+      out <- cbind(if (M$name != "psd") diag(m) %x% rep(1, k), turns)
+      if (is.null(out)) list(t(matrix(v, m * k)), 0) else {
+        y <- crossprod(qr.Q(qr(out), complete = TRUE), matrix(v, m * k))
+        list(t(y[-seq_len(ncol(out)), , drop = FALSE]), max(abs(y[seq_len(ncol(out)), ])) / max(abs(v)))
+      }
     },
     product = if (length(M$parts) == 1) {
       own <- plain_coords(M$parts[[1]], p, v)

@@ -13,7 +13,7 @@ test_that("a unit's point is the mean of its own records in the ball, on every m
     center <- riemdp:::one_point(M, as.array(x[1]), "center")
     radius <- 0.1
     unit <- rep(c("b", "a", "c"), 8)
-    if (has_part(M, "custom|kendall_space|size_")) {
+    if (has_part(M, "custom|kendall_space|size_|psd")) {
       expect_error(units_of(M, as.array(x), unit, center, radius), class = "riemdp_error_unsupported")
       next
     }
