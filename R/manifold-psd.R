@@ -13,8 +13,8 @@
 #' \eqn{3/(l_r^2 + l_{r-1}^2)} (rank 1: 0). Proof: `proofs/geometry.md` of the installed package, section 10. Parallel
 #' transport is integrated to some 1e-9.
 #'
-#' Private is `dp_mean(mechanism = "tangent")` alone, in a ball whose radius is below a third of \eqn{l_r} of the centre;
-#' other private functions refuse, since no bound of the rounding errors of means is proven. Matrices of full
+#' Private is `dp_mean(mechanism = "tangent")` alone, in a ball whose radius is below a third of the centre's
+#' \eqn{l_r}; other private functions refuse, since no bound of the rounding errors of means is proven. Matrices of full
 #' rank are [spd()].
 #'
 #' @param k number of rows of the matrices, 2 or more.
