@@ -228,7 +228,7 @@ response_points <- function(y, M) {
 points_with_gaps <- function(y, M) {
   facts <- mf_facts(M)
   rows <- facts$rows == 0 && length(dim(y)) == 2
-  each <- if (rows) dim(y)[1] else length(y) / if (is.complex(y)) facts$rows else facts$ambient
+  each <- if (rows) dim(y)[1] else length(y) / (facts$ambient / if (is.complex(y)) 2 else 1)
   missing <- is.na(y)
   dim(missing) <- if (rows) dim(y) else c(length(y) / max(each, 1), each)
   gone <- if (rows) rowSums(missing) > 0 else colSums(missing) > 0
