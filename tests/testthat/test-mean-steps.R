@@ -257,7 +257,7 @@ wrapped_center <- function(M, tally, center, radius, numbers, constant = FALSE, 
 }
 
 test_that("whatever the fast steps say, the mean is there after a public number of steps", {
-  for (case in list(list(sphere(2), 0.7), list(hyperbolic(2), 6), list(spd(2), 2), list(kendall(4), 0.35), list(grassmann(4, 2), 0.5),
+  for (case in list(list(sphere(2), 0.7), list(hyperbolic(2), 6), list(spd(2), 2), list(hermitian_spd(2), 2), list(kendall(4), 0.35), list(grassmann(4, 2), 0.5),
                     list(spd(2, "bures"), 0.3), list(stiefel(4, 2, "canonical"), 0.5), list(stiefel(4, 2), 0.6))) {
     M <- case[[1]]
     radius <- case[[2]]
