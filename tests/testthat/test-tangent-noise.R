@@ -43,8 +43,8 @@ test_that("noise is right at ill-conditioned base points and at the edges of cha
 })
 
 test_that("Laplace noise has its law on every manifold", {
-  for (M in list(euclidean(1), sphere(3), spd(2), hermitian_spd(2), spd(3, "bures"), spd(2, "logeuclidean"), hyperbolic(2), hyperbolic(2, "ball"), stiefel(4, 2),
-                 stiefel(4, 2, "canonical"), grassmann(4, 2), kendall(4))) {
+  for (M in list(euclidean(1), sphere(3), spd(2), hermitian_spd(2), spd(3, "bures"), spd(2, "logeuclidean"), hyperbolic(2), hyperbolic(2, "ball"),
+                 stiefel(4, 2), stiefel(4, 2, "canonical"), grassmann(4, 2), kendall(4))) {
     set.seed(5)
     p <- record(M, mf_random(M, 2, sd = 0.5), 1)
     with_simulation(9, expect_gt(min(law_of(M, p, 10000, 0.3, law = "laplace")), 1e-6, label = label_of(M)))
