@@ -172,7 +172,7 @@ is_single_point <- function(x, M) {
   facts <- mf_facts(M)
   if (inherits(x, "riemdp_points")) return(FALSE)
   if (facts$rows > 0 && facts$cols == 0) return(length(dim(x)) < if (is.complex(x)) 2 else 3)
-  length(x) == facts$ambient / (if (of_complex(facts)) 2 else 1) && length(dim(x)) < if (facts$rows > 0) 3 else 2
+  length(x) == plain_length(x, facts) && length(dim(x)) < if (facts$rows > 0) 3 else 2
 }
 
 # whether the formulas of a space of the package, or of a part, have no model: no bounds of rounding errors are proven

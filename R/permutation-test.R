@@ -220,7 +220,8 @@ with_center <- function(M, x, center) {
   if (inherits(x, "riemdp_points")) {
     x[bad] <- point
   } else if (length(dim(x)) == 3) {
-    x[, , bad] <- if (is.complex(center)) c(Re(center), Im(center)) else as.vector(center)
+    planar <- is.complex(center) && mf_facts(M)$cols == 0
+    x[, , bad] <- if (planar) c(Re(center), Im(center)) else as.vector(center)
   } else if (is.complex(x) && is.matrix(x)) {
     x[, bad] <- center
   } else if (is.matrix(x) && length(bad) == nrow(x)) {

@@ -92,6 +92,10 @@ manifold_of.default <- function(x) {
 
 # whether numbers of a point are pairs: of complex vectors, of complex matrices
 of_complex <- function(facts) facts$rows > 0 && facts$ambient == 2 * facts$rows * max(facts$cols, 1)
+# how many of the numbers in x a point has: real matrices are complex ones, real landmarks stand in two columns
+plain_length <- function(x, facts) {
+  facts$ambient / if (is.complex(x) || (of_complex(facts) && facts$cols > 0)) 2 else 1
+}
 # their numbers, also real ones, as pairs, records as columns; and back
 complex_pairs <- function(z, facts) matrix(rbind(as.vector(Re(z)), as.vector(Im(z))), facts$ambient)
 pairs_complex <- function(x) complex(real = x[c(TRUE, FALSE)], imaginary = x[c(FALSE, TRUE)])

@@ -208,7 +208,7 @@ plain_point <- function(facts, x) {
 # gradients -> ambient x count doubles, or NULL for a wrong shape
 storage_columns <- function(facts, g, count, many) {
   if (of_complex(facts)) {
-    if (!is.complex(g) || 2 * length(g) != facts$ambient * count) {
+    if (!(is.complex(g) || (is.numeric(g) && facts$cols > 0)) || 2 * length(g) != facts$ambient * count) {
       return(NULL)
     }
     return(complex_pairs(g, facts))

@@ -1755,3 +1755,6 @@ mutant("hermitian-steps-form", "src/estimate/mean_steps.c", "s[i + (j + 1) * k] 
 mutant("hermitian-steps-coords", "src/estimate/mean_steps.c", "*a++ = RIEMDP_SQRT2 / 2 * (e[1] - e[k]);", "*a++ = 0.686 * (e[1] - e[k]);",
        "the solver's coordinates are orthonormal", "mean-steps|dp-mean")
 mutant("hermitian-halves", "R/as-points.R", '== "rows") -1 else 1', '== "rows") 1 else 1', "upper triangles hold conjugates", "manifold-hermitian")
+mutant("hermitian-missing", "R/permutation-test.R", "planar <- is.complex(center) && mf_facts(M)$cols == 0", "planar <- is.complex(center)",
+       "a record that is no point becomes the centre, all of it", "manifold-hermitian")
+mutant("hermitian-gaps", "R/regression.R", "length(y) / plain_length(y, facts)", "length(y) / facts$ambient", "real arrays have half as many numbers", "manifold-hermitian")

@@ -210,3 +210,48 @@ test_that("products have them as parts, regressions as responses", {
   expect_lt(max(fit$residuals), 1e-7)
   expect_lt(max(mf_dist(hermitian_spd(2), as.array(predict(fit, data.frame(t = 0))), diag(2))), 1e-7)
 })
+
+test_that("real arrays and records that are no points go where complex ones go", {
+  M <- hermitian_spd(2)
+  set.seed(14)
+  x <- mf_random(spd(2), 9, 0.4)
+  t <- seq_len(9)
+  gaps <- x
+  gaps[1, 2, 4] <- NA
+  expect_equal(geodesic_regression(gaps ~ t, M)$fitted.values, geodesic_regression((gaps + 0i) ~ t, M)$fitted.values, tolerance = 1e-10)
+  for (center in list(diag(2), matrix(c(2, 1i, -1i, 2), 2))) for (y in list(x, x + 0i)) {
+    y[, , c(2, 5)] <- NA
+    whole <- riemdp:::with_center(M, y, riemdp:::public_point(M, center))
+    expect_identical(whole[, , 2] + 0i, center + 0i)
+    expect_identical(whole[, , 5] + 0i, center + 0i)
+    expect_identical(whole[, , -c(2, 5)] + 0i, x[, , -c(2, 5)] + 0i)
+  }
+  m <- frechet_mean(x + 0i, M)
+  expect_identical(generics::tidy(m)[6, ], data.frame(row = 2L, col = 1L, part = "im", estimate = Im(m$mean[2, 1]), row.names = 6L))
+  fit <- riemannian_optimize(problem(function(w, z) sum(mf_dist(M, w, z)^2) / 2, function(w, z) -mf_log(M, w, z), M), x, start = diag(2), method = "gradient")
+  expect_lt(mf_dist(M, fit$value, m$mean), 1e-5)
+})
+
+test_that("releases are matrices of complex numbers, of which the label, the price and the region hold", {
+  M <- hermitian_spd(2)
+  center <- matrix(c(1.2, 0.2 + 0.3i, 0.2 - 0.3i, 1), 2)
+  x <- with_simulation(15, mf_exp(M, center, mf_random_tangent(M, center, 200, 0.25)))
+  mean <- frechet_mean(x, M)$mean
+  for (how in list(c("laplace", "real"), c("laplace", "lattice"), c("staircase", "real"), c("wrapped", "lattice"), c("kng", "real"), c("tangent", "lattice"))) {
+    run <- function() dp_mean(x, M, 2, center, 1.5, mechanism = how[1], numerics = how[2], post = FALSE)
+    r <- run()
+    label <- paste(how, collapse = " ")
+    expect_true(is.complex(r$value) && identical(dim(r$value), c(2L, 2L)) && mf_is_point(M, r$value), label = label)
+    expect_identical(r$guarantee$label, "pure", label = label)
+    expect_gte(r$scale, 3 / 200 / 2)
+    # distances from the mean: their expectation as planned, and the region's level, each at 5 standard errors
+    n <- if (quick()) 40 else 400
+    far <- with_simulation(16, replicate(n, mf_dist(M, mean, run()$value)))
+    expect_lt(mean(far), r$expected_error * 1.02 + 5 * stats::sd(far) / sqrt(n), label = label)
+    if (how[1] %in% c("laplace", "staircase")) expect_gt(mean(far), r$expected_error * 0.98 - 5 * stats::sd(far) / sqrt(n), label = label)
+    expect_gt(mean(far <= confint(r, level = 0.9)$radius), 0.9 - 5 * sqrt(0.09 / n), label = label)
+    expect_silent(capture.output(print(r), print(summary(r)), print(generics::tidy(r))))
+  }
+  expect_error(dp_mean(x, M, 2, center, 1.5, mechanism = "heat"), class = "riemdp_error_unsupported")
+  expect_error(dp_mean(x, M, center = center, radius = 1.5, mechanism = "laplace", numerics = "real", sigma = 0.4), class = "riemdp_error_existence")
+})
