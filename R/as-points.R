@@ -27,8 +27,11 @@
 #'   package RNifti or oro.nifti), `"diagonal"` the diagonal before the rest by columns (xx, yy, zz, xy, xz, yz). Lists
 #'   of matrices, as [cov()] makes them.
 #'   [psd()]: the same, of the rank that the space has; factors as they are.
-#' * [correlation()]: the same with k(k - 1)/2 columns, without the diagonal, `"lower"` or `"upper"`; lists as [cor()]
-#'   makes them. [simplex()]: tables of counts or shares, objects of package compositions.
+#' * [hermitian_spd()]: lists and arrays of complex matrices, or real ones; a table with k^2 columns, each number off
+#'   the diagonal as its real and its imaginary part: `layout = "lower"` is the lower triangle by columns, `"rows"` the
+#'   upper triangle by rows, as radar software has them (T11, T12_real, T12_imag, T13_real, ..., T22, ...).
+#' * [correlation()]: tables and arrays as for `spd()` with k(k - 1)/2 columns, without the diagonal, `"lower"` or
+#'   `"upper"`; lists as [cor()] makes them. [simplex()]: tables of counts or shares, objects of package compositions.
 #' * `rotations(3)`: tables of quaternions, `layout = "wxyz"` or `"xyzw"`, w the real part (their length must be within
 #'   a hundredth of 1 and is made 1); of rotation vectors, the axis times the angle, `layout = "axis"`; of Euler angles
 #'   in the order of the turns, `layout = "intrinsic zyx"` (about z, then about the turned y, then about the turned
@@ -259,6 +262,49 @@ read_sf <- function(x, how) {
 read_points.riemdp_spd <- function(M, x, how) {
   check_unused(how, c("units", "template"))
   read_symmetric(x, as.integer(mf_facts(M)$rows), how$layout, c("lower", "upper", "diagonal"))
+}
+
+# a + ib as two numbers, which matrices and tables with a row each are made of
+#' @export
+read_points.riemdp_hermitian_spd <- function(M, x, how) {
+  check_unused(how, c("units", "template"))
+  k <- as.integer(mf_facts(M)$rows)
+  if (is_table(x) && ncol(x) == k^2 && !(identical(dim(x), c(k, k)) && is.null(how$layout))) {
+    return(hermitian_rows(table_rows(x), k, how$layout))
+  }
+  check_unused(how, "layout")
+  read <- plain_rows(each_part(x, Re), c(k, k))
+  other <- plain_rows(each_part(x, Im), c(k, k))
+  rows <- rbind(as.vector(t(read$rows)), as.vector(t(other$rows)))
+  list(rows = matrix(rows, ncol = 2 * k^2, byrow = TRUE), names = read$names)
+}
+
+hermitian_rows <- function(read, k, layout) {
+  if (is.null(layout) && k > 1) {
+    abort_riemdp("argument", "`layout` must say how halves are ordered: \"lower\" or \"rows\".")
+  }
+  below <- if (k > 1 && check_choice(layout, "layout", c("lower", "rows")) == "rows") -1 else 1 # upper ones: conjugates
+  out <- array(0, c(nrow(read$rows), 2, k, k))
+  at <- 0
+  for (j in seq_len(k)) {
+    for (i in j:k) {
+      at <- at + 1
+      out[, 1, i, j] <- out[, 1, j, i] <- read$rows[, at]
+      if (i > j) {
+        at <- at + 1
+        out[, 2, i, j] <- below * read$rows[, at]
+        out[, 2, j, i] <- -out[, 2, i, j]
+      }
+    }
+  }
+  list(rows = matrix(out, nrow(read$rows)), names = read$names)
+}
+
+# real or imaginary parts, of what is neither as it is
+each_part <- function(x, part) {
+  if (inherits(x, "riemdp_points")) x <- as.array(x)
+  if (is.list(x) && !is.object(x)) return(lapply(x, each_part, part))
+  if (is.object(x) || !(is.numeric(x) || is.complex(x))) x else part(x)
 }
 
 #' @export

@@ -353,9 +353,9 @@ adaptive_error <- function(M, ask, plan, spread, draws = 20) {
 #' @export
 mechanism_table <- function(spaces = NULL, n = 1000, epsilon = 1, delta = 1e-6, radius = 0.1, post = TRUE) {
   if (is.null(spaces)) {
-    spaces <- list(euclidean(2), sphere(2), hyperbolic(2), spd(2), spd(2, "logeuclidean"), spd(2, "bures"),
-                   stiefel(4, 2), stiefel(4, 2, "canonical"), grassmann(4, 2), kendall(5), rotations(3), simplex(3),
-                   correlation(3), product(sphere(2), euclidean(1)))
+    spaces <- list(euclidean(2), sphere(2), hyperbolic(2), spd(2), hermitian_spd(2),
+                   spd(2, "logeuclidean"), spd(2, "bures"), stiefel(4, 2), stiefel(4, 2, "canonical"), grassmann(4, 2),
+                   kendall(5), rotations(3), simplex(3), correlation(3), product(sphere(2), euclidean(1)))
   }
   if (inherits(spaces, "riemdp_manifold")) spaces <- list(spaces)
   if (!is.list(spaces) || !length(spaces)) abort_riemdp("argument", "`spaces` must be a list of manifolds.")

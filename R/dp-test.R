@@ -10,9 +10,10 @@
 #' The statistic measures how far apart the mean features of groups are, for a kernel that is positive definite on the
 #' space. `"gaussian"`: exp(-d^2/(2 b^2)) of the straight distance d of vectors: records (Euclidean space, spheres),
 #' logarithms of matrices (affine-invariant and log-Euclidean metrics), matrices (Bures-Wasserstein), coordinates at
-#' `center` (hyperbolic space), frames (Stiefel), projections (Grassmann), z z^* (shapes). `"exponential"`: exp(-d/b) of
-#' the geodesic distance d, on spheres and in hyperbolic space (within 8 of `center`, to which farther records are
-#' moved). It is computed again for `draws` lots that are drawn without the records, and Laplace noise is added to it.
+#' `center` (hyperbolic space, Hermitian matrices), frames (Stiefel), projections (Grassmann), z z^* (shapes).
+#' `"exponential"`: exp(-d/b) of the geodesic distance d, on spheres and in hyperbolic space (within 8 of `center`, to
+#' which farther records are moved). It is computed again for `draws` lots that are drawn without the records, and
+#' Laplace noise is added to it.
 #' p is the mean, over all of these statistics, of the chance that one with noise is at least what the noisy one came
 #' to.
 #'

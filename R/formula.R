@@ -435,12 +435,12 @@ points_column <- function(x, M) {
 # a list with one record's numbers in each element, as they are stored; other elements are missing
 list_points <- function(x, M) {
   facts <- mf_facts(M)
-  landmarks <- facts$rows > 0 && facts$cols == 0
   rows <- matrix(NA_real_, length(x), facts$ambient)
   if (is.object(x) && !inherits(x, c("AsIs", "vctrs_list_of"))) return(new_points(rows, M))
   for (i in seq_along(x)) {
     one <- .subset2(x, i)
-    if (landmarks && is.complex(one)) one <- rbind(Re(as.vector(one)), Im(as.vector(one)))
+    whole <- is.complex(one) || (is.numeric(one) && facts$cols > 0 && !is.object(one))
+    if (of_complex(facts) && whole && 2 * length(one) == facts$ambient) one <- complex_pairs(one, facts)
     if ((is.numeric(one) || is.logical(one)) && !is.object(one) && length(one) == facts$ambient) {
       rows[i, ] <- as.double(one)
     }

@@ -67,6 +67,8 @@ profile_space <- function(M) {
   if (facts$k_min == 0 && facts$k_max == 0 && facts$injectivity_radius == Inf) {
     return(list(kind = "flat", d = d))
   }
+  # matrices, products with them: a bound of the law
+  if (facts$model %in% c("spd", "hermitian", "product")) return(bounded_space(part_growth(M), d))
   switch(model_everywhere(facts),
     grassmann = list(kind = "hinge", d = d),
     sphere = if (d == 1) list(kind = "circle", d = 1) else
@@ -76,7 +78,6 @@ profile_space <- function(M) {
     # CP^1 is the sphere of radius 1/2
     planar = if (d == 2) list(kind = "curved", k = 1, d = 2, top = pi, unit = 2, cp = FALSE) else
       list(kind = "curved", k = 1, d = d, top = pi / 2, unit = 1, cp = TRUE),
-    spd = , product = bounded_space(part_growth(M), d),
     NULL
   )
 }

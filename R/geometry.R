@@ -5,7 +5,8 @@
 #' Maps between a manifold and its tangent spaces, distances and inner products, for one record or many on either side.
 #'
 #' @section Shapes:
-#' A *single* point is a vector (for matrix manifolds a matrix, for [kendall()] a complex vector or a k x 2 matrix).
+#' A *single* point is a vector (for matrix manifolds a matrix, complex for [hermitian_spd()], for [kendall()] a complex
+#' vector or a k x 2 matrix).
 #' *Many* are an n x m matrix whose rows are records, a k x k x n or n x p x N array, a complex k x n matrix or k x 2 x
 #' n array of landmarks, a data frame of numeric columns, or [mf_points()]. A single point on one side is used with
 #' every record on the other. Results have the form of the argument with many records, and are single only if all

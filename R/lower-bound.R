@@ -100,7 +100,7 @@ bound_blame <- function(M, g, argument) {
 
 # dimension of a flat through each point that the space can be projected to without lengthening anything
 rank_of <- function(facts) {
-  if (facts$model == "spd") return(facts$rows)
+  if (facts$model %in% c("spd", "hermitian")) return(facts$rows)
   if (facts$k_min == 0 && facts$k_max == 0 && facts$injectivity_radius == Inf) facts$dimension else 1
 }
 

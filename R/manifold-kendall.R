@@ -28,7 +28,7 @@
 #' on entry. With \eqn{R} the rotation that brings Y nearest to X, \eqn{d = |YR - X|}, \eqn{\log_X Y = YR - X},
 #' \eqn{\exp_X V = X + V}; tangent vectors have a symmetric X'V. Curvature lies between 0 and \eqn{3/s^2}, where
 #' \eqn{s} is the distance from what rotations leave as it is: in the plane the size of X, in space
-#' \eqn{\sqrt{l_2^2+l_3^2}}; \eqn{s} is the injectivity radius as well (proof: section 9). Private is
+#' \eqn{\sqrt{l_2^2+l_3^2}}; \eqn{s} is the injectivity radius as well (proof: section 10). Private is
 #' `mechanism = "tangent"` alone, as for shapes in space. [product()] of a shape and a line of logarithms of size is
 #' another metric, and has all mechanisms.
 #'

@@ -175,7 +175,7 @@ is_single_point <- function(x, M) {
   facts <- mf_facts(M)
   if (inherits(x, "riemdp_points")) return(FALSE)
   if (facts$rows > 0 && facts$cols == 0) return(length(dim(x)) < if (is.complex(x)) 2 else 3)
-  length(x) == facts$ambient && length(dim(x)) < if (facts$rows > 0) 3 else 2
+  length(x) == plain_length(x, facts) && length(dim(x)) < if (facts$rows > 0) 3 else 2
 }
 
 # whether the formulas of a space of the package, or of a part, have no model: no bounds of rounding errors are proven
@@ -213,7 +213,8 @@ part_growth <- function(M) {
     facts <- mf_facts(leaf$M)
     k <- facts$rows
     if (facts$k_min == 0 || facts$k_max > 0) return(c(0, 0))
-    if (facts$model == "spd") c(k * (k - 1) / 2, k / 4 / leaf$weight) else
+    each <- switch(facts$model, spd = 1, hermitian = 2, 0) # dimensions that a pair of eigenvalues has
+    if (each > 0) c(each * k * (k - 1) / 2, each * k / 4 / leaf$weight) else
       c(facts$dimension - 1, (facts$dimension - 1) / leaf$weight)
   }, c(0, 0))
   list(curved = sum(parts[1, ]), bend = max(parts[2, ]))

@@ -10,7 +10,7 @@
 #' of Y'X, \eqn{\log_X Y = YQ - X} and \eqn{\exp_X V = X + V}; tangent vectors have a symmetric X'V. The logarithm is
 #' undefined where Y'X is singular. With the singular values \eqn{l_1 \ge \dots \ge l_r} of X, the injectivity radius
 #' is \eqn{l_r}, the distance from matrices of lower rank, and curvature lies between 0 and
-#' \eqn{3/(l_r^2 + l_{r-1}^2)} (rank 1: 0). Proof: `proofs/geometry.md` of the installed package, section 10. Parallel
+#' \eqn{3/(l_r^2 + l_{r-1}^2)} (rank 1: 0). Proof: `proofs/geometry.md` of the installed package, section 11. Parallel
 #' transport is integrated to some 1e-9.
 #'
 #' Private is `dp_mean(mechanism = "tangent")` alone, in a ball whose radius is below a third of the centre's

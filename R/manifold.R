@@ -10,7 +10,8 @@ new_manifold <- function(name, param, class, ..., extra = list()) {
 #' @param M a manifold.
 #' @return A list:
 #' * `dimension`: dimension of the manifold; `ambient`: real numbers that store one point; `rows`, `cols`: shape of one
-#'   record where it is a matrix (0 otherwise; `cols` 0 and `rows` k for k complex landmarks).
+#'   record where it is a matrix, complex where `ambient` is twice their product (0 otherwise; `cols` 0 and `rows` k for
+#'   k complex landmarks).
 #' * `k_min`, `k_max`: lower and upper bound of the sectional curvatures; `mean_curvature`: their mean, 0 where it isn't
 #'   known.
 #' * `injectivity_radius`: a lower bound over all points (0 where it depends on the point and has no positive bound).
@@ -28,10 +29,10 @@ new_manifold <- function(name, param, class, ..., extra = list()) {
 #' * `has_laplace`, `has_kng`: whether the Riemannian Laplace law, and the K-norm gradient mechanism, can be drawn
 #'   exactly here with doubles (on a lattice the latter can on every space, see [dp_mean()]).
 #' * `model`: the space whose formulas hold within the ball of half the injectivity radius, a word: `"flat"`,
-#'   `"sphere"`, `"hyperbolic"`, `"planar"` (complex projective space), `"spd"`, `"grassmann"`, `"bures"`, `"stiefel"`,
-#'   `"stiefel_euclidean"`, `"product"` (each part has its own), `"none"`.
-#' @seealso [sphere()], [spd()], [hyperbolic()], [kendall()], [stiefel()], [grassmann()], [euclidean()], [simplex()],
-#'   [correlation()], [product()], [manifold_custom()]
+#'   `"sphere"`, `"hyperbolic"`, `"planar"` (complex projective space), `"spd"`, `"hermitian"`, `"grassmann"`,
+#'   `"bures"`, `"stiefel"`, `"stiefel_euclidean"`, `"product"` (each part has its own), `"none"`.
+#' @seealso [sphere()], [spd()], [hermitian_spd()], [hyperbolic()], [kendall()], [stiefel()], [grassmann()],
+#'   [euclidean()], [simplex()], [correlation()], [product()], [manifold_custom()]
 #' @examples
 #' mf_facts(sphere(2))$k_max
 #' str(mf_facts(spd(3)))

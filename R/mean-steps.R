@@ -32,9 +32,14 @@ widest_product <- function(M, model) {
     return(max(vapply(part_leaves(M), function(leaf) widest_product(leaf$M, .Call(riemdp_steps_model, leaf$M)), 0)))
   }
   facts <- mf_facts(M)
-  if (startsWith(model, "stiefel")) max(facts$rows - facts$cols, 2 * facts$cols)
-  else if (model %in% c("spd", "grassmann", "bures")) facts$rows
-  else 0
+  if (startsWith(model, "stiefel")) return(max(facts$rows - facts$cols, 2 * facts$cols))
+  if (model %in% c("spd", "hermitian", "grassmann", "bures")) steps_rows(model, facts) else 0
+}
+
+# of the matrices of a model, complex ones as real ones of twice the size
+steps_rows <- function(model, facts) {
+  if (facts$rows == 0 || model %in% c("flat", "sphere", "planar")) return(1)
+  facts$rows * if (model == "hermitian") 2 else 1
 }
 
 # Rounding errors in the model spaces, as distances, at most: `gradient`, of the computed gradient at a point of the
@@ -59,6 +64,7 @@ steps_errors <- function(model, d, r, t, unit, k, base, terms, p = 0, lift = NUL
       list(gradient = gradient, place = 1.01 * (sinhc_r(reach) * t * gradient + log + across + 6 * u * sinh(1.01 * r)))
     },
     spd = spd_errors(r, t, quant, k, base, terms),
+    hermitian = spd_errors(r, t, quant, k, base, terms, sqrt(2)),
     grassmann = {
       range <- subspace_range(r)
       off <- subspace_off(k, p)
@@ -95,11 +101,12 @@ steps_errors <- function(model, d, r, t, unit, k, base, terms, p = 0, lift = NUL
   )
 }
 
-# positive definite matrices: of their exponentials, and of logarithms by a series, both by the matrix's size
-spd_errors <- function(r, t, quant, k, base, terms) {
+# Positive definite matrices: of their exponentials, and of logarithms by a series, both by the matrix's size. root: how
+# many times as long as they are tangent vectors are that are computed with, real forms of Hermitian matrices
+spd_errors <- function(r, t, quant, k, base, terms, root = 1) {
   u <- UNIT_ROUNDOFF
-  power <- max(1, 8 * r)
-  exps <- function(R) (1.1 * power * (k^2 + 2 * k * sqrt(k) + 10 * sqrt(k)) + 2.2 * R) * u
+  power <- max(1, 8 * root * r)
+  exps <- function(R) (1.1 * power * (k^2 + 2 * k * sqrt(k) + 10 * sqrt(k)) + 2.2 * root * R) * u
   half <- 1.001 * r
   logs <- function(R) {
     (22 * (k + 4) * k * (1 + exp(R)) * cosh(R / 2)^2 + cosh(half / 2)^4 * (28 * k^2 + 80 * k) +
@@ -111,10 +118,12 @@ spd_errors <- function(r, t, quant, k, base, terms) {
                    k^2 * u * (1.03 * exp(3 * r) + 1.04 * exp(4 * r)))
   back <- 1.02 * (2.02 * exp(r + reach) * exps(r / 2) + 1.01 * exp(2 * reach) * exps(reach) +
                     k^2 * u * (1.03 * exp(r + 2 * reach) + 1.05 * exp(2 * r + reach)))
-  gradient <- there + logs(2 * half) + quant + 8 * r * u
   c <- sqrt(0.5)
-  list(gradient = gradient,
-       place = 1.01 * (sinhc_r(c * reach) * t * gradient + back + sinhc_r(1.01 * c * r) * logs(1.01 * r)))
+  stretch <- sinhc_r(1.01 * c * r)
+  own <- if (root > 1) 8 * r * u else 0 # of the way from the real form back
+  gradient <- (there + logs(2 * half)) / root + own + quant + 8 * r * u
+  off <- (if (root > 1) stretch else 1) * back / root + stretch * (logs(1.01 * r) / root + own)
+  list(gradient = gradient, place = 1.01 * (sinhc_r(c * reach) * t * gradient + off))
 }
 
 # Error of exp(X) as it acts on a frame of p columns and l other rows, by series of at most norm 1.6 each: y bounds X's
@@ -238,7 +247,7 @@ product_errors <- function(parts, d, r, t, unit) {
 product_numbers <- function(parts, numbers) {
   lapply(parts, function(p) {
     own <- utils::modifyList(numbers, list(radius = p$ball$radius, terms = p$terms))
-    if (p$model == "spd") own$base <- p$base
+    if (p$model %in% c("spd", "hermitian")) own$base <- p$base
     if (p$model == "bures") own$roots <- p$ball$roots
     own
   })
@@ -301,7 +310,7 @@ mean_steps <- function(M, ball, n, target = "frechet", lattice = FALSE) {
   accept <- max(1e-11 * r, 4 * errors$gradient + 4 * s$zeta * s$rounding)
   distance <- max(settled_distance(s, r), ((1 + 1e-6) * accept + errors$gradient) / across) + s$convert
   numbers[c("step", "steps", "terms", "accept")] <- list(s$step, s$count, series$terms, accept)
-  if (model == "spd") numbers$base <- series$base
+  if (model %in% c("spd", "hermitian")) numbers$base <- series$base
   if (model == "bures") numbers$roots <- ball$roots
   if (model == "product") numbers$parts <- product_numbers(series$parts, numbers)
   list(numbers = numbers,
@@ -317,7 +326,7 @@ settled_distance <- function(s, r) s$q^s$count * r + s$eta / (1 - s$q)
 # frames or polar factors; or `why` there are no useful bounds.
 steps_series <- function(model, facts, ball) {
   r <- ball$radius
-  k <- if (model %in% c("spd", "grassmann", "bures", "stiefel", "stiefel_euclidean")) facts$rows else 1
+  k <- steps_rows(model, facts)
   base <- tanh(1.001 * r / 2)
   lift <- if (model == "bures") polar_steps(ball$roots, r)
   if (model %in% c("stiefel", "stiefel_euclidean")) {
@@ -328,12 +337,10 @@ steps_series <- function(model, facts, ball) {
     return(list(why = if (model == "bures") "the centre's eigenvalues are too far apart, or too far from 1" else
       "logarithms on this manifold have no useful bound of rounding errors in a ball of this radius"))
   }
-  terms <- switch(model,
-    # series whose last term is below 1e-13 of the radius
-    spd = ceiling(max(1, log(1e-13 * r * (1 - base^2) / (4 * sqrt(k))) / (2 * log(base)))),
-    grassmann = subspace_terms(r, k, facts$cols),
-    if (is.null(lift)) 1 else lift$terms
-  )
+  # series whose last term is below 1e-13 of the radius
+  terms <- if (model %in% c("spd", "hermitian")) {
+    ceiling(max(1, log(1e-13 * r * (1 - base^2) / (4 * sqrt(k))) / (2 * log(base))))
+  } else if (model == "grassmann") subspace_terms(r, k, facts$cols) else lift$terms %||% 1
   list(k = k, base = base, terms = terms, lift = lift)
 }
 

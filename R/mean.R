@@ -202,7 +202,7 @@ line_center <- function(x, M, weights, median) {
   facts <- mf_facts(M)
   rows <- as.matrix(mf_points(x, M))
   w <- if (is.null(weights)) rep(1, nrow(rows)) else weights
-  one <- function(p) if (facts$rows > 0) matrix(p, facts$rows) else as.vector(p)
+  one <- function(p) as_single(new_points(matrix(p, 1), M))
   if (is_circle(M)) {
     period <- 2 * facts$injectivity_radius
     a <- atan2(rows[, 2], rows[, 1]) %% period
@@ -214,7 +214,7 @@ line_center <- function(x, M, weights, median) {
     base <- one(rows[1, ])
     a <- as.vector(mf_coords(M, base, mf_log(M, base, x)))
     found <- line_median(a, w / sum(w))
-    p <- mf_exp(M, base, mf_from_coords(M, base, matrix(found$at)))
+    p <- as.matrix(mf_points(mf_exp(M, base, mf_from_coords(M, base, matrix(found$at))), M))
     far <- max(abs(a - found$at))
     size <- max(abs(a))
   }

@@ -203,7 +203,8 @@ lattice_staircase_truncated <- lattice_law(
 on_all_around <- function(M) {
   facts <- mf_facts(M)
   facts$dimension >= 2 && kng_on_lattice(M) && facts$k_max <= 0 && facts$k_min < 0 &&
-    all(vapply(part_leaves(M), function(leaf) mf_facts(leaf$M)$model %in% c("hyperbolic", "spd", "flat"), NA))
+    all(vapply(part_leaves(M), function(leaf) mf_facts(leaf$M)$model %in% c("hyperbolic", "spd", "hermitian", "flat"),
+               NA))
 }
 
 # of the law's mass, what may lie beyond that ball for a privacy loss of 1, and as much less for a smaller one
@@ -219,7 +220,7 @@ around_volume <- function(M) {
   growth <- part_growth(M)
   list(curved = growth$curved, rate = sqrt(growth$bend / growth$curved), growth = mf_facts(M)$volume_growth,
        bend = sqrt(-mf_facts(M)$k_min), matrices = any(vapply(part_leaves(M), function(leaf) {
-         mf_facts(leaf$M)$model == "spd"
+         mf_facts(leaf$M)$model %in% c("spd", "hermitian")
        }, NA)))
 }
 

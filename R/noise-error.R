@@ -261,7 +261,7 @@ most_stretched <- function(M) {
   parts <- lapply(part_leaves(M), function(leaf) {
     facts <- mf_facts(leaf$M)
     u <- c(1, rep(0, facts$dimension - 1))
-    if (inherits(leaf$M, "riemdp_spd") && leaf$M$metric == "affine" && facts$rows > 1) {
+    if (facts$model %in% c("spd", "hermitian") && facts$rows > 1) {
       u <- as.vector(mf_coords(leaf$M, diag(facts$rows), diag(c(1, -1, rep(0, facts$rows - 2)) / sqrt(2))))
     }
     list(u = u, k = if (facts$dimension > 1) facts$k_min / leaf$weight else 0)

@@ -93,7 +93,7 @@ HYPERBOLIC_REACH <- 8
 # By the manifold's name, flat ones apart: `flat`, the manifold at whose centre coordinates are taken, where vectors are
 # those; else how far two vectors can be apart, of records within r of the centre (Inf for all records).
 KERNEL_SPACES <- list(
-  hyperboloid = list(flat = identity), ball = list(flat = identity),
+  hyperboloid = list(flat = identity), ball = list(flat = identity), hermitian_spd = list(flat = identity),
   spd_affine = list(flat = function(M) spd(M$param[1], "logeuclidean", floor = M$floor)),
   sphere = list(diameter = function(p, r) 2 * sin(min(r, pi / 2))),
   spd_bures = list(diameter = function(p, r) Inf),
@@ -112,7 +112,7 @@ test_space <- function(M, radius, kernel = "gaussian") {
   leaf <- leaves[[1]]
   space <- if (length(leaves) == 1) if (is_flat(leaf$M)) list(flat = identity) else KERNEL_SPACES[[leaf$M$name]]
   if (is.null(space)) {
-    abort_riemdp("unsupported", "no kernel is proven for products, nor for a manifold of your own.")
+    abort_riemdp("unsupported", "no kernel is proven on this space, nor for products or a manifold of your own.")
   }
   if (leaf$M$name == "spd_bures" && !is.null(radius)) {
     abort_riemdp("unsupported", "`radius` isn't available for the Bures-Wasserstein metric.")
@@ -220,7 +220,8 @@ with_center <- function(M, x, center) {
   if (inherits(x, "riemdp_points")) {
     x[bad] <- point
   } else if (length(dim(x)) == 3) {
-    x[, , bad] <- if (is.complex(center)) c(Re(center), Im(center)) else as.vector(center)
+    planar <- is.complex(center) && mf_facts(M)$cols == 0
+    x[, , bad] <- if (planar) c(Re(center), Im(center)) else as.vector(center)
   } else if (is.complex(x) && is.matrix(x)) {
     x[, bad] <- center
   } else if (is.matrix(x) && length(bad) == nrow(x)) {

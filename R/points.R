@@ -47,7 +47,7 @@
 #' @param M a manifold.
 #' @return An object of class `riemdp_points`. [as.matrix()] gives its n x m matrix of stored numbers (matrices by
 #'   columns, complex landmarks as real, imaginary, ...), `as.array()` the plain shape of the manifold: a matrix with
-#'   records as rows, a k x k x n or n x p x N array, or a complex k x n matrix.
+#'   records as rows, a k x k x n (complex for [hermitian_spd()]) or n x p x N array, or a complex k x n matrix.
 #' @examples
 #' M <- spd(2)
 #' y <- mf_points(wishart_spd[, , 1:4], M)
@@ -90,21 +90,21 @@ manifold_of.default <- function(x) {
   check_manifold(attr(x, "manifold"))
 }
 
+# whether numbers of a point are pairs: of complex vectors, of complex matrices
+of_complex <- function(facts) facts$rows > 0 && facts$ambient == 2 * facts$rows * max(facts$cols, 1)
+# how many of the numbers in x a point has: real matrices are complex ones, real landmarks stand in two columns
+plain_length <- function(x, facts) {
+  facts$ambient / if (is.complex(x) || (of_complex(facts) && facts$cols > 0)) 2 else 1
+}
+# their numbers, also real ones, as pairs, records as columns; and back
+complex_pairs <- function(z, facts) matrix(rbind(as.vector(Re(z)), as.vector(Im(z))), facts$ambient)
+pairs_complex <- function(x) complex(real = x[c(TRUE, FALSE)], imaginary = x[c(FALSE, TRUE)])
+
 # any accepted plain shape -> n x ambient matrix
 storage_rows <- function(x, M) {
   facts <- mf_facts(M)
   if (facts$brings_records) x <- mf_project(M, x)
-  if (facts$rows > 0 && facts$cols == 0) {
-    if (!is.complex(x)) {
-      planar <- array(x, c(facts$rows, 2, length(x) / (2 * facts$rows)))
-      x <- matrix(complex(real = planar[, 1, ], imaginary = planar[, 2, ]), facts$rows)
-    }
-    x <- matrix(x, facts$rows)
-    out <- matrix(0, ncol(x), facts$ambient)
-    out[, seq(1, facts$ambient, 2)] <- t(Re(x))
-    out[, seq(2, facts$ambient, 2)] <- t(Im(x))
-    return(out)
-  }
+  if (of_complex(facts)) return(t(complex_pairs(if (facts$cols > 0) x else x_complex(M, x), facts)))
   if (facts$rows > 0) {
     return(t(matrix(as.double(x), facts$ambient)))
   }
@@ -120,14 +120,9 @@ as.array.riemdp_points <- function(x, ...) {
   M <- attr(x, "manifold")
   facts <- mf_facts(M)
   rows <- point_rows(x)
-  if (facts$rows > 0 && facts$cols == 0) {
-    odd <- seq(1, facts$ambient, 2)
-    return(t(matrix(complex(real = rows[, odd], imaginary = rows[, odd + 1]), nrow(rows))))
-  }
-  if (facts$rows > 0) {
-    return(array(t(rows), c(facts$rows, facts$cols, nrow(rows))))
-  }
-  rows
+  if (facts$rows == 0) return(rows)
+  x <- if (of_complex(facts)) pairs_complex(t(rows)) else t(rows)
+  array(x, c(facts$rows, if (facts$cols > 0) facts$cols, nrow(rows)))
 }
 
 # the n x ambient matrix of stored numbers; the vector itself holds it
@@ -527,7 +522,7 @@ mf_random <- function(M, n, sd = 1) {
 # n points' numbers in the plain shape
 shape_points <- function(x, n, facts) {
   if (facts$rows == 0) return(matrix(x, n))
-  if (facts$cols > 0) return(array(x, c(facts$rows, facts$cols, n)))
+  if (facts$cols > 0) return(array(if (of_complex(facts)) pairs_complex(x) else x, c(facts$rows, facts$cols, n)))
   half <- seq_len(n * facts$rows)
   matrix(complex(real = x[half], imaginary = x[n * facts$rows + half]), facts$rows)
 }
@@ -547,13 +542,7 @@ storage_rows_tangent <- function(v, M) {
     return(as.matrix(v))
   }
   facts <- mf_facts(M)
-  if (facts$rows > 0 && facts$cols == 0) {
-    z <- matrix(x_complex(M, v), facts$rows)
-    out <- matrix(0, ncol(z), facts$ambient)
-    out[, seq(1, facts$ambient, 2)] <- t(Re(z))
-    out[, seq(2, facts$ambient, 2)] <- t(Im(z))
-    return(out)
-  }
+  if (of_complex(facts)) return(t(complex_pairs(if (facts$cols > 0) v else x_complex(M, v), facts)))
   if (facts$rows > 0) t(matrix(as.double(v), facts$ambient)) else matrix(as.double(v), ncol = facts$ambient)
 }
 

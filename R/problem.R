@@ -201,22 +201,17 @@ own_records <- function(data, which, many) {
 }
 
 plain_point <- function(facts, x) {
-  if (facts$rows > 0 && facts$cols > 0) {
-    matrix(x, facts$rows)
-  } else if (facts$rows > 0) {
-    complex(real = x[c(TRUE, FALSE)], imaginary = x[c(FALSE, TRUE)])
-  } else {
-    x
-  }
+  if (of_complex(facts)) x <- pairs_complex(x)
+  if (facts$cols > 0) matrix(x, facts$rows) else x
 }
 
 # gradients -> ambient x count doubles, or NULL for a wrong shape
 storage_columns <- function(facts, g, count, many) {
-  if (facts$rows > 0 && facts$cols == 0) {
-    if (!is.complex(g) || length(g) != facts$rows * count) {
+  if (of_complex(facts)) {
+    if (!(is.complex(g) || (is.numeric(g) && facts$cols > 0)) || 2 * length(g) != facts$ambient * count) {
       return(NULL)
     }
-    return(matrix(rbind(as.vector(Re(g)), as.vector(Im(g))), ncol = count))
+    return(complex_pairs(g, facts))
   }
   if (!is.numeric(g) || length(g) != facts$ambient * count) {
     return(NULL)

@@ -20,7 +20,7 @@
 #' function of that record alone. With D the distance between the centre and the nearest other member of its own orbit,
 #' two records in a ball of radius at most D/4 are as far apart as their orbits, so means, regressions and tests there
 #' are those of orbits, and `radius` is checked against it. Up to D/6 the mean is that of orbits among all orbits, not in
-#' the ball alone (proof: `proofs/geometry.md` of the installed package, section 8). The group acts on points by
+#' the ball alone (proof: `proofs/geometry.md` of the installed package, section 9). The group acts on points by
 #' matrices: \eqn{x \mapsto Ax} on [sphere()], \eqn{X \mapsto XA} on
 #' [rotations()], whose symmetries are those of the object that is turned. Axes, lines without a sense, are
 #' [grassmann()] (d, 1).

@@ -34,7 +34,8 @@ plain_records <- function(x) {
 #'
 #' Makes records of a manifold from a table with one row a record, as CSV files, Parquet files and databases have them.
 #' Columns are the numbers of a point in the order in which R stores them; for symmetric matrices k(k + 1)/2 columns,
-#' the lower triangle by columns, will do as well; for [kendall()] landmarks as x1, y1, x2, y2, ...
+#' the lower triangle by columns, will do as well; for [kendall()] landmarks as x1, y1, x2, y2, ..., for
+#' [hermitian_spd()] real and imaginary parts in turn.
 #'
 #' @param x a data frame or matrix of numbers, one row a record.
 #' @param M a manifold.
@@ -53,7 +54,8 @@ rows_to_points <- function(x, M) {
   facts <- mf_facts(M)
   x <- unname(x)
   storage.mode(x) <- "double"
-  if (facts$rows > 0 && facts$cols == facts$rows && ncol(x) == facts$rows * (facts$rows + 1) / 2 && facts$rows > 1) {
+  square <- facts$rows > 1 && facts$cols == facts$rows && !of_complex(facts)
+  if (square && ncol(x) == facts$rows * (facts$rows + 1) / 2) {
     index <- matrix(0L, facts$rows, facts$rows)
     index[lower.tri(index, TRUE)] <- seq_len(ncol(x))
     index <- pmax(index, t(index))
@@ -62,14 +64,8 @@ rows_to_points <- function(x, M) {
   if (ncol(x) != facts$ambient) {
     abort_riemdp("shape", sprintf("`x` must have %d columns, the numbers of a point.", as.integer(facts$ambient)))
   }
-  if (facts$rows == 0) {
-    x
-  } else if (facts$cols > 0) {
-    array(t(x), c(facts$rows, facts$cols, nrow(x)))
-  } else {
-    odd <- seq(1, ncol(x), 2)
-    t(matrix(complex(real = x[, odd], imaginary = x[, odd + 1]), nrow(x)))
-  }
+  if (facts$rows == 0) return(x)
+  array(if (of_complex(facts)) pairs_complex(t(x)) else t(x), c(facts$rows, if (facts$cols > 0) facts$cols, nrow(x)))
 }
 
 seal_of <- function(key, ...) {
@@ -136,9 +132,10 @@ one_point <- function(M, x, name) {
   })
   if (.Call(riemdp_count, M, x) != 1) abort_riemdp("shape", sprintf("`%s` must be one point.", name))
   if (inherits(x, "riemdp_points")) x <- as_single(x)
+  facts <- mf_facts(M)
+  if (facts$cols > 0 && of_complex(facts)) return(matrix(as.complex(x), facts$rows))
   if (is.complex(x)) return(as.vector(x))
-  rows <- mf_facts(M)$rows
-  if (rows > 0) matrix(as.double(x), rows) else as.double(x)
+  if (facts$rows > 0) matrix(as.double(x), facts$rows) else as.double(x)
 }
 
 # the sums over all chunks as doubles, or the status in which one of them ended

@@ -228,7 +228,7 @@ response_points <- function(y, M) {
 points_with_gaps <- function(y, M) {
   facts <- mf_facts(M)
   rows <- facts$rows == 0 && length(dim(y)) == 2
-  each <- if (rows) dim(y)[1] else length(y) / if (is.complex(y)) facts$rows else facts$ambient
+  each <- if (rows) dim(y)[1] else length(y) / plain_length(y, facts)
   missing <- is.na(y)
   dim(missing) <- if (rows) dim(y) else c(length(y) / max(each, 1), each)
   gone <- if (rows) rowSums(missing) > 0 else colSums(missing) > 0
@@ -484,7 +484,7 @@ tangent_like <- function(g, like, M) {
     return(g)
   }
   plain <- as.array(g)
-  if (!is.complex(like) && is.complex(plain)) {
+  if (!is.complex(like) && is.complex(plain) && mf_facts(M)$cols == 0) {
     plain <- aperm(array(c(Re(plain), Im(plain)), c(dim(plain), 2)), c(1, 3, 2))
   }
   if (is.data.frame(like)) {

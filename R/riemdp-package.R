@@ -5,9 +5,9 @@
 #  1  Ground: errors, checks, numbers, words
 #    conditions registry check numeric words threads progress simulation
 #  2  Geometry: manifolds, points, bounds of sensitivities
-#    manifold manifold-custom manifold-euclidean manifold-sphere manifold-spd manifold-stiefel manifold-grassmann
-#    manifold-kendall manifold-correlation geometry points manifold-product manifold-simplex manifold-hyperbolic
-#    manifold-rotations manifold-psd sensitivity data
+#    manifold manifold-custom manifold-euclidean manifold-sphere manifold-spd manifold-hermitian manifold-stiefel
+#    manifold-grassmann manifold-kendall manifold-correlation geometry points manifold-product manifold-simplex
+#    manifold-hyperbolic manifold-rotations manifold-psd sensitivity data
 #  3  Records: arrays, tables, formulas, chunks
 #    records subspace columns as-points landmarks as-rotations pullback formula chunk-reader chunk-answer chunk-map
 #    chunk-source chunk-units

@@ -33,7 +33,9 @@ generics::glance
 
 tidy_point <- function(point) {
   if (is.complex(point)) {
-    return(data.frame(row = rep(seq_along(point), 2), part = rep(c("re", "im"), each = length(point)),
+    place <- if (is.matrix(point)) data.frame(row = as.vector(row(point)), col = as.vector(col(point))) else
+      data.frame(row = seq_along(point))
+    return(data.frame(rbind(place, place), part = rep(c("re", "im"), each = length(point)),
                       estimate = c(Re(point), Im(point))))
   }
   if (is.matrix(point)) {

@@ -47,7 +47,7 @@ make_context <- function(case, many, form, n = 4L) {
 
 single <- function(M, x) {
   facts <- mf_facts(M)
-  if (facts$rows > 0 && facts$cols > 0) matrix(x[seq_len(facts$ambient)], facts$rows) else as.vector(x)
+  if (facts$rows > 0 && facts$cols > 0) matrix(x[seq_len(facts$rows * facts$cols)], facts$rows) else as.vector(x)
 }
 
 make_pool <- function() {

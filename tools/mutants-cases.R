@@ -226,7 +226,7 @@ mutant("lower-block-volume", "R/lower-bound.R", "(exp_shrink(space$k_max, rho) /
 mutant("lower-two-points", "R/lower-bound.R", "stats::plogis(-k * epsilon)", "stats::plogis(-epsilon)", "two data sets that differ in k records are k times as easy to tell apart", "^lower-bound")
 mutant("lower-axes-curved", "R/lower-bound.R", "if (axes <= space$rank) return(1)", "return(1)", "more than one axis on a curved space has a factor", "^lower-bound")
 mutant("lower-hessian-most", "R/lower-bound.R", "* reach * spread / space$r) / most", "* reach * spread / space$r)", "negative curvature makes means move less", "^lower-bound")
-mutant("lower-rank-spd", "R/lower-bound.R", 'if (facts$model == "spd") return(facts$rows)', 'if (facts$model == "spd") return(facts$dimension)', "flats of positive definite matrices have k dimensions", "^lower-bound")
+mutant("lower-rank-spd", "R/lower-bound.R", 'c("spd", "hermitian")) return(facts$rows)', 'c("spd", "hermitian")) return(facts$dimension)', "flats of positive definite matrices have k dimensions", "^lower-bound")
 mutant("lower-means-leave", "R/lower-bound.R", "proven <- 2 * reach <= space$r & ", "proven <- ", "means and releases stay where Hessians are bounded", "^lower-bound")
 mutant("lower-unknown-volumes", "R/lower-bound.R", " && !of_user(M)", "", "a user's manifold needn't be complete", "^lower-bound")
 mutant("pga-constant-rounded", "R/dp-pga.R", "  floor(sqrt(EXTENDED / (1 + EXTENDED)) * grid$inside) / grid$inside * sqrt(1 + EXTENDED)\n", "  sqrt(EXTENDED)\n", "the constant beside coordinates is what it is divided by", "^dp-pga$")
@@ -1636,7 +1636,7 @@ mutant("product-gaussian-scale", "src/mechanism/mechanism_gaussian.c", "law->sig
 mutant("product-gaussian-root", "src/mechanism/mechanism_gaussian.c", "coords[q->coord + j] *= q->root;", "coords[q->coord + j] *= 1;", "draws of parts are in the product's metric", "mechanism-product")
 mutant("product-heat-time", "src/mechanism/mechanism_heat.c", "if (heat_make(&own, &q->m, law->sigma / q->root, law->h) == STATUS_OK)", "if (heat_make(&own, &q->m, law->sigma, law->h) == STATUS_OK)", "each part moves at its own time", "mechanism-product")
 mutant("product-heat-flat", "src/mechanism/mechanism_heat.c", "shift(&q->m, law->sigma / q->root, rng,", "shift(&q->m, law->sigma, rng,", "a flat part moves at its own time", "mechanism-product")
-mutant("product-growth-spd", "R/manifold-product.R", "c(k * (k - 1) / 2, k / 4 / leaf$weight)", "c(k * (k - 1) / 2, k / 5 / leaf$weight)", "how volume grows on positive definite matrices", "mechanism-product")
+mutant("product-growth-spd", "R/manifold-product.R", "each * k / 4 / leaf$weight)", "each * k / 5 / leaf$weight)", "how volume grows on positive definite matrices", "mechanism-product")
 mutant("product-growth-weight", "R/manifold-product.R", "(facts$dimension - 1) / leaf$weight)", "facts$dimension - 1)", "how volume grows goes with weights", "mechanism-product")
 mutant("product-hinge", "R/gaussian-profile.R", "if (g$curved == 0) return(list(kind = \"hinge\", d = d))", "if (g$curved == 0) return(list(kind = \"flat\", d = d))", "positive curvature isn't flat to the normal law's price", "mechanism-product")
 mutant("product-profile-plain", "R/gaussian-profile.R", "plain = d - 1 - g$curved, pairs = g$curved, rate", "plain = d - 2 - g$curved, pairs = g$curved, rate", "the radius of the bounding law", "mechanism-product")
@@ -1761,3 +1761,38 @@ mutant("rotations-kernel", "R/permutation-test.R", "sqrt(8) * sin(min(if (p == 2
 mutant("rotations-quaternion-length", "R/as-rotations.R", "x[!(abs(size - 1) <= 0.01), ] <- NA", "x[!(size > 0), ] <- NA", "what isn't a unit quaternion is no rotation", "manifold-rotations")
 mutant("rotations-intrinsic", "R/as-rotations.R", "if (startsWith(layout, \"ex\")) turns <- rev(turns)", "if (startsWith(layout, \"in\")) turns <- rev(turns)", "the order of turns", "manifold-rotations")
 mutant("rigid-scale", "R/manifold-rotations.R", "weights = c(1, 1 / scale^2)", "weights = c(1, 1 / scale)", "shifts count by their length", "manifold-rotations")
+# Hermitian matrices
+hermitian_file <- "src/geometry/manifold_hermitian.c"
+mutant("hermitian-curvature", hermitian_file, "k > 1 ? -0.5 : 0;", "k > 1 ? -0.485 : 0;", "curvature goes down to -1/2", "manifold-hermitian")
+mutant("hermitian-mean-curvature", hermitian_file, "k > 1 ? -1 / (2 * k) : 0", "k > 1 ? -1 / (2.06 * k) : 0", "mean curvature is that of the geometry", "manifold-hermitian")
+mutant("hermitian-growth", hermitian_file, "m->volume_growth = sqrt(", "m->volume_growth = 0.97 * sqrt(", "where Laplace laws exist", "manifold-hermitian")
+mutant("hermitian-density", hermitian_file, "DENSITY, 0.5,", "DENSITY, 0.485,", "each pair of eigenvalues has two dimensions", "manifold-hermitian")
+mutant("hermitian-distance", hermitian_file, "DIST, 1 / RIEMDP_SQRT2,", "DIST, 0.97 / RIEMDP_SQRT2,", "the copy's metric is twice this one", "manifold-hermitian")
+mutant("hermitian-metric", hermitian_file, "INNER, 0.5,", "INNER, 0.485,", "the copy's metric is twice this one", "manifold-hermitian")
+mutant("hermitian-accept", hermitian_file, "return density - curved * log_sinhc(rate * rho);", "return density - 0.97 * curved * log_sinhc(rate * rho);",
+       "points under the bound are kept by the density", "mechanism-around|mechanism-laplace")
+mutant("hermitian-coords", hermitian_file, "*a++ = RIEMDP_SQRT2 * z[e];", "*a++ = 1.37 * z[e];", "coordinates are orthonormal", "geometry-laws")
+mutant("hermitian-from-coords", hermitian_file, "z[low + 1] = a[1] / RIEMDP_SQRT2;", "z[low + 1] = a[1] / 1.37;", "coordinates are orthonormal", "geometry-laws")
+mutant("hermitian-conjugate", hermitian_file, "e[2 * k] = -im;", "e[2 * k] = im;", "complex numbers multiply as their matrices", "manifold-hermitian")
+mutant("hermitian-lower", hermitian_file, "im = i == j && !whole ? 0 : im;", "im = im;", "within the tolerance the lower triangle is the matrix", "manifold-hermitian")
+mutant("hermitian-check", hermitian_file, "in[j] = same ? in[j - 1] : enter(&r, k, j, x[j], i, n, op <= PROJECT);",
+       "in[j] = same ? in[j - 1] : enter(&r, k, j, x[j], i, n, 0);", "a complex diagonal is no Hermitian matrix's", "manifold-hermitian")
+mutant("hermitian-pairs-c", "src/geometry/manifold_product_area.c", "m->model == MODEL_HERMITIAN ? 2 : 0", "m->model == MODEL_HERMITIAN ? 1 : 0",
+       "the bound of volume has two dimensions for each pair", "mechanism-laplace")
+mutant("hermitian-pairs-r", "R/manifold-product.R", "switch(facts$model, spd = 1, hermitian = 2, 0)", "switch(facts$model, spd = 1, hermitian = 1, 0)",
+       "the bound of volume has two dimensions for each pair", "mechanism-product|mechanism-around")
+mutant("hermitian-whole", "R/mechanism-kng-lattice.R", 'mf_facts(leaf$M)$model %in% c("spd", "hermitian")', 'mf_facts(leaf$M)$model %in% c("spd")',
+       "errors of eigenvalues are paid for", "mechanism-around")
+mutant("hermitian-root", "R/mean-steps.R", "spd_errors(r, t, quant, k, base, terms, sqrt(2))", "spd_errors(r, t, quant, k, base, terms, 1)",
+       "Frobenius norms of real forms are longer", "mean-steps")
+mutant("hermitian-off", "R/mean-steps.R", "(if (root > 1) stretch else 1) * back / root", "back / root", "a point that was carried back isn't that of its coordinates", "mean-steps")
+mutant("hermitian-own", "R/mean-steps.R", "own <- if (root > 1) 8 * r * u else 0", "own <- if (root > 1) 7.7 * r * u else 0", "the way back from the real form rounds", "mean-steps")
+mutant("hermitian-size", "R/mean-steps.R", 'facts$rows * if (model == "hermitian") 2 else 1', "facts$rows", "bounds are those of matrices of twice the size", "mean-steps")
+mutant("hermitian-steps-form", "src/estimate/mean_steps.c", "s[i + (j + 1) * k] = s[j + 1 + i * k] = -im;", "s[i + (j + 1) * k] = s[j + 1 + i * k] = im;",
+       "the solver's real forms multiply as complex numbers", "mean-steps|dp-mean")
+mutant("hermitian-steps-coords", "src/estimate/mean_steps.c", "*a++ = RIEMDP_SQRT2 / 2 * (e[1] - e[k]);", "*a++ = 0.686 * (e[1] - e[k]);",
+       "the solver's coordinates are orthonormal", "mean-steps|dp-mean")
+mutant("hermitian-halves", "R/as-points.R", '== "rows") -1 else 1', '== "rows") 1 else 1', "upper triangles hold conjugates", "manifold-hermitian")
+mutant("hermitian-missing", "R/permutation-test.R", "planar <- is.complex(center) && mf_facts(M)$cols == 0", "planar <- is.complex(center)",
+       "a record that is no point becomes the centre, all of it", "manifold-hermitian")
+mutant("hermitian-gaps", "R/regression.R", "length(y) / plain_length(y, facts)", "length(y) / facts$ambient", "real arrays have half as many numbers", "manifold-hermitian")

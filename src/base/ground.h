@@ -16,9 +16,9 @@
       "A private call counts such a record by a public rule (see `invalid`): without it n would be another number.")   \
     X(OFF_MANIFOLD, "off_manifold", "must lie on the manifold within tolerance",                                       \
       "mf_project() moves a record to the manifold; mf_is_point() finds the ones that are off.")                       \
-    X(NOT_SYMMETRIC, "not_symmetric", "must be a symmetric matrix", "Symmetrise it: (x + t(x)) / 2.")                  \
+    X(NOT_SYMMETRIC, "not_symmetric", "must be a symmetric matrix", "Symmetrise it: (x + t(x)) / 2, complex (x + Conj(t(x))) / 2.") \
     X(NOT_POSITIVE, "not_positive_definite", "must be a positive definite matrix",                                     \
-      "mf_project() lifts small eigenvalues to the floor given to spd().")                                             \
+      "mf_project() lifts small eigenvalues to the floor given to spd() or hermitian_spd().") \
     X(NOT_TANGENT, "not_tangent", "must be tangent to the manifold at its base point",                                 \
       "mf_project_tangent() removes the normal part.")                                                                 \
     X(NOT_COMPOSITION, "not_composition", "must have parts that are nowhere negative and not all zero",                \

@@ -1,6 +1,6 @@
 #include "mean_steps.h"
 
-#include "linalg.h"
+#include "manifold_spd.h"
 #include "mean_steps_lifts.h"
 #include "mean_steps_product.h"
 #include "simd.h"
@@ -26,6 +26,7 @@ size_t steps_point_size(const struct mean_steps *c)
     case MODEL_PLANAR:
         return c->dim + 2;
     case MODEL_SPD:
+    case MODEL_HERMITIAN:
     case MODEL_BURES:
         return c->rows * c->rows;
     case MODEL_SUBSPACES:
@@ -185,34 +186,56 @@ UNFUSED static void third_side(const struct mean_steps *c, const double *side, i
 
 /* ---- positive definite matrices: power series only, whose errors have a bound ----------------------------------------- */
 
-static void matrix_of(size_t k, const double *a, double *s)
+static int definite(const struct mean_steps *c)
 {
-    for (size_t j = 0; j < k; j++) {
-        s[j + j * k] = *a++;
-        for (size_t i = j + 1; i < k; i++)
-            s[i + j * k] = s[j + i * k] = *a++ / RIEMDP_SQRT2;
-    }
+    return c->model == MODEL_SPD || c->model == MODEL_HERMITIAN;
 }
 
-static void coords_of(size_t k, const double *s, double *a)
+/* a Hermitian matrix as the real one of size k in which a number a + ib has the rows (a, -b), (b, a) */
+static void complex_matrix_of(size_t k, const double *a, double *s)
 {
-    for (size_t j = 0; j < k; j++) {
-        *a++ = s[j + j * k];
-        for (size_t i = j + 1; i < k; i++)
-            *a++ = RIEMDP_SQRT2 * s[i + j * k];
-    }
+    for (size_t j = 0; j < k; j += 2)
+        for (size_t i = j; i < k; i += 2) {
+            double re = i == j ? a[0] : a[0] / RIEMDP_SQRT2, im = i == j ? 0 : a[1] / RIEMDP_SQRT2;
+            s[i + j * k] = s[i + 1 + (j + 1) * k] = s[j + i * k] = s[j + 1 + (i + 1) * k] = re;
+            s[i + 1 + j * k] = s[j + (i + 1) * k] = im;
+            s[i + (j + 1) * k] = s[j + 1 + i * k] = -im;
+            a += i == j ? 1 : 2;
+        }
 }
 
-/* exp(scale A) for symmetric A with |scale A| <= 2 radius: Taylor polynomial of degree 14 at 2^-s of it, squared s times */
+static void complex_coords_of(size_t k, const double *s, double *a)
+{
+    for (size_t j = 0; j < k; j += 2)
+        for (size_t i = j; i < k; i += 2) {
+            const double *e = s + i + j * k;
+            *a++ = (i == j ? 0.5 : RIEMDP_SQRT2 / 2) * (e[0] + e[k + 1]);
+            if (i > j)
+                *a++ = RIEMDP_SQRT2 / 2 * (e[1] - e[k]);
+        }
+}
+
+static void matrix_of(const struct mean_steps *c, const double *a, double *s)
+{
+    (c->model == MODEL_HERMITIAN ? complex_matrix_of : sym_from_coords)(c->rows, a, s);
+}
+
+static void coords_of(const struct mean_steps *c, const double *s, double *a)
+{
+    (c->model == MODEL_HERMITIAN ? complex_coords_of : sym_to_coords)(c->rows, s, a);
+}
+
+/* exp(scale A) for symmetric A with |scale A| <= 2 radius, of Hermitian ones sqrt(2) times that as a real matrix: Taylor polynomial of
+ * degree 14 at 2^-s of it, squared s times */
 static void matrix_exp(const struct mean_steps *c, double scale, const double *a, double *out, double *work)
 {
     enum { DEGREE = 14 };
     size_t k = c->rows, n = k * k;
     double *x = work, *t = x + n;
     int squarings = 0;
-    while (ldexp(2 * c->radius, -squarings) > 0.5)
+    while (ldexp((c->model == MODEL_HERMITIAN ? 2 * RIEMDP_SQRT2 : 2) * c->radius, -squarings) > 0.5)
         squarings++;
-    matrix_of(k, a, x);
+    matrix_of(c, a, x);
     for (size_t j = 0; j < n; j++) {
         x[j] = ldexp(scale * x[j], -squarings);
         out[j] = x[j] / DEGREE + (j % (k + 1) == 0);
@@ -266,7 +289,7 @@ static void matrix_log(const struct mean_steps *c, const double *x, double *a, d
         }
     }
     la_symmetrize(k, sum);
-    coords_of(k, sum, a);
+    coords_of(c, sum, a);
 }
 
 /* H Y H */
@@ -297,6 +320,7 @@ void steps_embed(const struct mean_steps *c, const double *a, double *y, double 
             y[j + 2] = sinc(s) * a[j];
         return;
     case MODEL_SPD:
+    case MODEL_HERMITIAN:
         matrix_exp(c, 1, a, y, work);
         return;
     case MODEL_SUBSPACES:
@@ -318,7 +342,7 @@ void steps_embed(const struct mean_steps *c, const double *a, double *y, double 
  * there is none: a factor of exp(a) */
 static void make_isometry(const struct mean_steps *c, const double *a, double *isometry, double *work)
 {
-    if (c->model == MODEL_SPD) {
+    if (definite(c)) {
         matrix_exp(c, -0.5, a, isometry, work);
         matrix_exp(c, 0.5, a, isometry + c->rows * c->rows, work);
     } else if (c->model == MODEL_SUBSPACES) {
@@ -341,7 +365,7 @@ static void make_isometry(const struct mean_steps *c, const double *a, double *i
 static void carried_log(const struct mean_steps *c, const double *isometry, int back, const double *y, double *out,
                         double *a, double *work)
 {
-    if (c->model == MODEL_SPD) {
+    if (definite(c)) {
         congruence(c->rows, isometry + (back ? c->rows * c->rows : 0), y, out, work);
         matrix_log(c, out, a, work);
         return;

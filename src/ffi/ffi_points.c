@@ -21,8 +21,8 @@ static void abort_shape(struct call *c, const char *label, enum kind kind)
                  "a complex vector of length %zu, a complex %zu x n matrix, a %zu x 2 matrix or a %zu x 2 x n array",
                  m->rows, m->rows, m->rows, m->rows);
     else if (m->rows)
-        snprintf(shape, sizeof shape, "a numeric %zu x %zu matrix or a %zu x %zu x n array", m->rows, m->cols, m->rows,
-                 m->cols);
+        snprintf(shape, sizeof shape, "a %s %zu x %zu matrix or a %zu x %zu x n array", manifold_complex(m) ? "complex" : "numeric",
+                 m->rows, m->cols, m->rows, m->cols);
     else
         snprintf(shape, sizeof shape, "a numeric vector of length %zu or a matrix with %zu columns", m->ambient,
                  m->ambient);
@@ -46,6 +46,13 @@ static SEXP whole_numbers(struct call *c, SEXP x)
     return out;
 }
 
+/* whole numbers and a column of NA, which is logical, are numbers as well */
+static int are_numbers(SEXP x, int of_complex)
+{
+    int type = TYPEOF(x);
+    return type == REALSXP || type == LGLSXP || (type == INTSXP && !Rf_inherits(x, "factor")) || (type == CPLXSXP && of_complex);
+}
+
 static SEXP as_plain(struct call *c, SEXP x, const char *label, enum kind kind)
 {
     if (TYPEOF(x) == VECSXP && Rf_inherits(x, "data.frame")) {
@@ -56,25 +63,14 @@ static SEXP as_plain(struct call *c, SEXP x, const char *label, enum kind kind)
         if (Rf_inherits(x, "riemdp_points") && (kind == KIND_POINT || kind == KIND_TANGENT))
             return x;
     }
-    int landmarks = c->m.rows && !c->m.cols && (kind == KIND_POINT || kind == KIND_TANGENT);
-    switch (TYPEOF(x)) {
-    case REALSXP:
-        return Rf_inherits(x, "integer64") ? whole_numbers(c, x) : x;
-    case CPLXSXP:
-        if (landmarks)
-            return x;
-        break;
-    case INTSXP:
-        if (Rf_inherits(x, "factor"))
-            break;
-        return ffi_keep(c, Rf_coerceVector(x, REALSXP));
-    case LGLSXP: /* a column of NA is logical */
-        return ffi_keep(c, Rf_coerceVector(x, REALSXP));
-    default:
-        break;
-    }
-    abort_shape(c, label, kind);
-    return R_NilValue;
+    int of_complex = manifold_complex(&c->m) && (kind == KIND_POINT || kind == KIND_TANGENT);
+    if (!are_numbers(x, of_complex))
+        abort_shape(c, label, kind);
+    if (TYPEOF(x) == REALSXP && Rf_inherits(x, "integer64"))
+        x = whole_numbers(c, x);
+    /* real matrices are complex ones */
+    SEXPTYPE to = TYPEOF(x) == CPLXSXP || (of_complex && c->m.cols) ? CPLXSXP : REALSXP;
+    return TYPEOF(x) == (int)to ? x : ffi_keep(c, Rf_coerceVector(x, to));
 }
 
 /* The number of the product's first part that isn't among those of `other`, SIZE_MAX where one differs */
@@ -524,11 +520,11 @@ struct result ffi_result(struct call *c, enum kind kind, const struct arg *shape
     const struct manifold *m = &c->m;
     struct result r = {.kind = kind, .layout = LAYOUT_RECORDS, .n = n, .length = numbers_of(m, kind)};
     int like = can_be_like(shape, kind), landmarks = of_points(kind) && m->rows && !m->cols;
-    int planar = landmarks && like && TYPEOF(shape->x) == REALSXP;
+    int planar = landmarks && like && TYPEOF(shape->x) == REALSXP, complex_numbers = of_points(kind) && manifold_complex(m);
     size_t total = n * r.length;
     if (like && shape->many && Rf_inherits(shape->x, "riemdp_points"))
         return points_result(c, r, shape);
-    if (landmarks && !planar) {
+    if (complex_numbers && !planar) {
         r.x = ffi_keep(c, Rf_allocVector(CPLXSXP, (R_xlen_t)(total / 2)));
         r.data = (double *)COMPLEX(r.x);
     } else {

@@ -59,10 +59,10 @@ static struct mean_steps mean_of(manifold_t m, const struct steps_numbers *numbe
 {
     enum manifold_model model = numbers->tangent && !(m->flags & MANIFOLD_CALLS_R) ? MODEL_FLAT : steps_model(m);
     int frames = model == MODEL_SUBSPACES || model == MODEL_FRAMES || model == MODEL_FRAMES_EUCLIDEAN;
-    int matrices = frames || model == MODEL_SPD || model == MODEL_BURES;
+    int hermitian = model == MODEL_HERMITIAN, matrices = frames || hermitian || model == MODEL_SPD || model == MODEL_BURES;
     return (struct mean_steps){.model = model,
                                .dim = m->dim,
-                               .rows = matrices ? m->rows : 0,
+                               .rows = !matrices ? 0 : hermitian ? 2 * m->rows : m->rows,
                                .cols = frames ? m->cols : 0,
                                .span = model == MODEL_BURES ? m->ambient : m->dim,
                                .radius = numbers->radius,
@@ -109,7 +109,7 @@ static void finish_mean(struct call *c, manifold_t m, const struct steps_numbers
         mean->scale = 1 / (square(mean->root[m->rows - 1] + 1.01 * mean->radius) * (1 + 1e-6));
     if (model == MODEL_FRAMES || model == MODEL_FRAMES_EUCLIDEAN)
         frame_series(mean);
-    if (model == MODEL_NONE || (model == MODEL_SPD && !(mean->base > 0)))
+    if (model == MODEL_NONE || ((model == MODEL_SPD || model == MODEL_HERMITIAN) && !(mean->base > 0)))
         ffi_abort(c, STATUS_UNSUPPORTED, "the mean by public steps", -1);
     if (model == MODEL_PRODUCT)
         finish_parts(c, m, numbers, mean);

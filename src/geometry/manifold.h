@@ -64,6 +64,7 @@ enum manifold_model {
     MODEL_HYPERBOLIC,
     MODEL_PLANAR,    /* complex projective space */
     MODEL_SPD,       /* affine-invariant */
+    MODEL_HERMITIAN, /* the same of complex matrices */
     MODEL_SUBSPACES,
     MODEL_BURES,
     MODEL_FRAMES,    /* canonical metric */
@@ -79,7 +80,8 @@ enum published_step { PUBLISHED_NONE, PUBLISHED_DIRECTION, PUBLISHED_ENTRIES, PU
 struct manifold {
     const struct manifold_ops *ops;
     struct host *host;
-    size_t ambient, dim, rows, cols; /* rows x cols matrices; rows = 0: vectors; cols = 0: complex vectors of `rows` */
+    /* rows x cols matrices, complex where their numbers are half of `ambient`; rows = 0: vectors; cols = 0: complex vectors of `rows` */
+    size_t ambient, dim, rows, cols;
     double k_min, k_max;             /* bounds of sectional curvature */
     double inj;                      /* injectivity radius (a lower bound), 0 where it depends on the point */
     double rho_max;                  /* diameter or Inf */
@@ -170,6 +172,11 @@ struct manifold_ops {
     /* log of true over bound at the orthonormal coordinates a of a tangent vector of length rho; 0 where exact */
     double (*radial_accept)(manifold_t m, const double *a, double rho, double *work);
 };
+
+static inline int manifold_complex(manifold_t m)
+{
+    return m->rows > 0 && m->ambient == 2 * m->rows * (m->cols ? m->cols : 1);
+}
 
 /* What a product's `context` is, which outlives the manifold. A part's weight multiplies its metric, its root distances; where its
  * numbers begin among the product's, those of points and of coordinates. */
@@ -294,6 +301,6 @@ extern const struct manifold_ops manifold_euclidean, manifold_sphere, manifold_s
     manifold_stiefel_canonical, manifold_grassmann, manifold_kendall, manifold_kendall_space, manifold_size_plane,
     manifold_size_space, manifold_psd, manifold_rotations, manifold_rotations_frames,
     manifold_product, manifold_simplex_aitchison, manifold_spd_logcholesky, manifold_correlation_logcholesky,
-    manifold_correlation_offlog;
+    manifold_correlation_offlog, manifold_hermitian;
 
 #endif

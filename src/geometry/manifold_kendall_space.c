@@ -1,7 +1,7 @@
 /* Kendall's shapes of k landmarks in space: centred k x 3 matrices of size one modulo rotations of the right side, where the landmarks
  * don't all lie on a line. A record is the matrix by columns; raw landmarks are centred and scaled on entry. Tangents V at X are
  * horizontal: centred, <X, V> = 0 and X'V symmetric (inst/proofs/geometry.md, section 6). Sizes and shapes, of k x 3 and k x 2
- * matrices, are the same without the scaling and without <X, V> = 0 (section 9). */
+ * matrices, are the same without the scaling and without <X, V> = 0 (section 10). */
 #include "manifold.h"
 #include "linalg.h"
 

@@ -5,9 +5,9 @@
 double manifold_ricci(manifold_t m, double *curved)
 {
     double d = (double)m->dim, k = (double)m->rows;
-    int spd = m->model == MODEL_SPD;
-    *curved = spd ? 0.5 * k * (k - 1) : d - 1;
-    return !spd ? m->mean_curvature * (d - 1) : m->rows > 1 ? -k / 4 : 0;
+    double each = m->model == MODEL_SPD ? 1 : m->model == MODEL_HERMITIAN ? 2 : 0; /* dimensions that a pair of eigenvalues has */
+    *curved = each > 0 ? 0.5 * each * k * (k - 1) : d - 1;
+    return !(each > 0) ? m->mean_curvature * (d - 1) : m->rows > 1 ? -each * k / 4 : 0;
 }
 
 void manifold_sinhc_area(double d, double curved, double c, double rho, double *log_area, double *slope)

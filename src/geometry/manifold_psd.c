@@ -1,6 +1,6 @@
 /* Positive semidefinite n x n matrices of rank r as n x r factors Y, S = YY', modulo orthogonal matrices of the right side, with the
  * Bures-Wasserstein metric: that of the flat space of factors. Tangents V at X have a symmetric X'V (inst/proofs/geometry.md, section
- * 10). */
+ * 11). */
 #include "manifold.h"
 #include "linalg.h"
 
@@ -294,7 +294,7 @@ static void origin(manifold_t m, double *out)
 }
 
 /* The least singular value l_r, and the root of l_r^2 + l_(r-1)^2, are distances from matrices of lower rank: they fall by the radius
- * at most. The first is the injectivity radius, curvature is at most three over the square of the second (section 10). */
+ * at most. The first is the injectivity radius, curvature is at most three over the square of the second (section 11). */
 static void ball_bounds(manifold_t m, const double *centre, double radius, double *k_max, double *inj, double *work)
 {
     size_t r = m->cols;

@@ -8,8 +8,8 @@ static const struct manifold_ops *const registry[] = {
     &manifold_spd_logeuclidean,  &manifold_hyperboloid,     &manifold_ball,                    &manifold_stiefel_euclidean,
     &manifold_stiefel_canonical, &manifold_grassmann,       &manifold_kendall,                 &manifold_product,
     &manifold_simplex_aitchison, &manifold_spd_logcholesky, &manifold_correlation_logcholesky, &manifold_correlation_offlog,
-    &manifold_rotations,         &manifold_rotations_frames, &manifold_kendall_space, &manifold_size_plane,
-    &manifold_size_space,        &manifold_psd,
+    &manifold_rotations,         &manifold_rotations_frames, &manifold_kendall_space,            &manifold_hermitian,
+    &manifold_size_plane,        &manifold_size_space,       &manifold_psd,
 };
 
 const char *const manifold_model_name[MODEL_COUNT] = {
@@ -18,7 +18,7 @@ const char *const manifold_model_name[MODEL_COUNT] = {
     [MODEL_PLANAR] = "planar",       [MODEL_SPD] = "spd",
     [MODEL_SUBSPACES] = "grassmann", [MODEL_BURES] = "bures",
     [MODEL_FRAMES] = "stiefel",      [MODEL_FRAMES_EUCLIDEAN] = "stiefel_euclidean",
-    [MODEL_PRODUCT] = "product",
+    [MODEL_PRODUCT] = "product",     [MODEL_HERMITIAN] = "hermitian",
 };
 
 static const struct manifold_ops *entered;

@@ -7,7 +7,7 @@ chunk_records_on <- function(case, n, share = 0.4) {
     M$functions$random(1)[1, ]
   } else {
     p <- mf_random(M, 1, sd = 0.3)
-    if (facts$rows > 0 && facts$cols > 0) matrix(p[seq_len(facts$ambient)], facts$rows) else as.vector(p)
+    if (facts$rows > 0 && facts$cols > 0) matrix(p[seq_len(facts$rows * facts$cols)], facts$rows) else as.vector(p)
   }
   radius <- share * min(case$reach, 1)
   a <- matrix(runif(n * d, -1, 1) * radius / sqrt(d), n)

@@ -54,6 +54,7 @@ all_manifolds <- function() {
     list(M = hyperbolic(6, "ball"), reach = 3),
     list(M = spd(1), reach = 2), list(M = spd(2), reach = 2), list(M = spd(3), reach = 2), list(M = spd(5), reach = 2),
     list(M = spd(24), reach = 2),
+    list(M = hermitian_spd(1), reach = 2), list(M = hermitian_spd(2), reach = 2), list(M = hermitian_spd(4), reach = 2),
     list(M = spd(1, "bures"), reach = 0.3), list(M = spd(2, "bures"), reach = 0.3), list(M = spd(4, "bures"), reach = 0.3),
     list(M = spd(1, "logeuclidean"), reach = 2), list(M = spd(2, "logeuclidean"), reach = 2),
     list(M = spd(4, "logeuclidean"), reach = 2),
@@ -237,6 +238,14 @@ isometry <- function(M) {
     spd_affine = {
       a <- matrix(rnorm(facts$ambient), facts$rows) + 2 * diag(facts$rows)
       matrices(function(x) symmetric(a %*% x %*% t(a)))
+    },
+    hermitian_spd = {
+      complex_normal <- function() matrix(complex(real = rnorm(facts$rows^2), imaginary = rnorm(facts$rows^2)), facts$rows)
+      a <- complex_normal() + 2 * diag(facts$rows)
+      function(x) {
+        y <- apply(array(x, c(facts$rows, facts$rows, length(x) / facts$rows^2)), 3, function(z) a %*% z %*% Conj(t(a)))
+        (array(y, dim(x)) + aperm(Conj(array(y, dim(x))), c(2, 1, 3)[seq_along(dim(x))])) / 2
+      }
     },
     spd_bures = , spd_logeuclidean = {
       q <- rotation(facts$rows)

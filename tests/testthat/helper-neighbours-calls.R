@@ -7,12 +7,13 @@ delta_for <- function(mechanism) if (isTRUE(mechanism$needs_delta)) 1e-3 else 0
 
 mean_cases <- function() {
   spaces <- function(name) switch(name, pointwise = "triangles",
-                                  laplace = c("sphere", "matrices", "hyperboloid", "plane", "triangles", "pair", "parts", "correlations", "rotations",
-                                              "roots"),
+                                  laplace = c("sphere", "matrices", "spectra", "hyperboloid", "plane", "triangles", "pair", "parts", "correlations",
+                                              "rotations", "roots"),
                                   wrapped = , kng = c("sphere", "matrices", "hyperboloid", "plane", "triangles", "parts"),
                                   gaussian = c("sphere", "plane", "pair", "rotations"), heat = c("sphere", "triangles", "pair"), chordal = "frames",
                                   parts = "pair",
-                                  staircase = c("sphere", "plane", "matrices", "pair", "rotations"), tangent = c("sphere", "plane", "matrices", "solids"),
+                                  staircase = c("sphere", "plane", "matrices", "pair", "rotations"),
+                                  tangent = c("sphere", "plane", "matrices", "spectra", "solids"),
                                   c("sphere", "plane", "matrices"))
   mechanisms <- internal("mean_mechanisms")()
   plain <- lapply(names(mechanisms), function(m) list(method = m, spaces = spaces(m), args = list(
@@ -26,7 +27,7 @@ mean_cases <- function() {
     each_part = list(method = "parts", spaces = "pair", args = list(mechanism = "parts", options = list(shares = c(0.4, 0.6)))),
     lattice = list(method = "wrapped", spaces = c("sphere", "plane", "hyperboloid", "parts", "correlations", "rotations"),
                    args = list(mechanism = "wrapped", numerics = "lattice")),
-    lattice_kng = list(method = "kng", spaces = c("sphere", "plane", "hyperboloid", "matrices", "rotations"),
+    lattice_kng = list(method = "kng", spaces = c("sphere", "plane", "hyperboloid", "matrices", "spectra", "rotations"),
                        args = list(mechanism = "kng", numerics = "lattice")),
     lattice_truncated = list(method = "laplace_truncated", spaces = c("sphere", "matrices"),
                              args = list(mechanism = "laplace_truncated", numerics = "lattice")),

@@ -61,6 +61,7 @@ neighbour_spaces <- function() {
     sphere = list(M = sphere(2), center = c(0, 0, 1), radius = 0.4),
     plane = list(M = euclidean(2), center = c(0, 0), radius = 2),
     matrices = list(M = spd(2), center = diag(2), radius = 1),
+    spectra = list(M = hermitian_spd(2), center = matrix(c(1, 0.2i, -0.2i, 1), 2), radius = 1),
     hyperboloid = list(M = hyperbolic(2), center = c(1, 0, 0), radius = 1.5),
     triangles = list(M = kendall(3), center = kite, radius = 0.3),
     solids = list(M = kendall(4, 3), center = diag(4)[, 1:3] / 1.5 - 1 / 6, radius = 0.2),

@@ -4,7 +4,7 @@ plain_coords <- function(M, p, v) {
   facts <- mf_facts(M)
   d <- facts$dimension
   k <- facts$rows
-  n <- length(v) / (if (is.complex(v)) k else facts$ambient)
+  n <- length(v) / (facts$ambient / if (is.complex(v)) 2 else 1)
   rows <- function(v) if (is.matrix(v)) v else matrix(v, n)
   # V -> f V f' on each matrix of a batch (symmetric V)
   both_sides <- function(f, v) {
@@ -47,6 +47,14 @@ plain_coords <- function(M, p, v) {
     spd_affine = {
       e <- eigen(matrix(p, k), symmetric = TRUE)
       list(symmetric(both_sides(t(e$vectors) / sqrt(e$values), v)), skew_off(array(v, c(k, k, n))))
+    },
+    hermitian_spd = {
+      e <- eigen(matrix(p, k), symmetric = TRUE)
+      f <- Conj(t(e$vectors)) / sqrt(e$values)
+      v <- array(v, c(k, k, n))
+      s <- matrix(apply(v, 3, function(z) f %*% z %*% Conj(t(f))), k * k)
+      below <- sqrt(2) * s[lower.tri(diag(k)), , drop = FALSE]
+      list(t(rbind(Re(s[diag(k) == 1, , drop = FALSE]), Re(below), Im(below))), max(Mod(v - Conj(aperm(v, c(2, 1, 3))))) / max(Mod(v)))
     },
     spd_bures = , spd_logeuclidean = {
       e <- eigen(matrix(p, k), symmetric = TRUE)
@@ -132,6 +140,7 @@ awkward_base <- function(M) {
     sphere = if (facts$dimension > 1) c(-1e-9, rep(sqrt((1 - 1e-18) / facts$dimension), facts$dimension)) else axis(2),
     hyperboloid = c(cosh(9), sinh(9), rep(0, facts$dimension - 1)),
     ball = c(0.9999, rep(0, facts$dimension - 1)),
+    hermitian_spd = awkward_base(spd(k)) * exp(1i * outer(seq_len(k), seq_len(k), "-")),
     spd_affine = , spd_bures = , spd_logeuclidean = if (k > 1) { # condition 1e8
       q <- turn()
       w <- q %*% (10^seq(-5, 3, length.out = k) * t(q))

@@ -6,6 +6,7 @@ private_cases <- function() {
     list(M = sphere(1), center = c(1, 0), radius = 0.7), list(M = sphere(2), center = c(0, 0, 1), radius = 0.7),
     list(M = hyperbolic(2), center = c(1, 0, 0), radius = 1), list(M = hyperbolic(3, "ball"), center = c(0.1, 0, 0), radius = 1),
     list(M = spd(2), center = diag(2), radius = 1), list(M = spd(3), center = diag(c(1, 2, 3)), radius = 1.5),
+    list(M = hermitian_spd(2), center = matrix(c(2, 1i, -1i, 2), 2), radius = 1),
     list(M = spd(2, "bures"), center = diag(2), radius = 0.25), list(M = spd(3, "logeuclidean"), center = diag(3), radius = 1),
     list(M = correlation(3), center = matrix(c(1, 0.5, 0, 0.5, 1, 0, 0, 0, 1), 3), radius = 1), list(M = simplex(3), center = c(3, 2, 1), radius = 1),
     list(M = kendall(5), center = exp(2i * pi * (1:5) / 5), radius = 0.35),

@@ -144,8 +144,9 @@ test_that("lower bounds hold at random points, for any records", {
       )
     })
   }
-  spaces <- list(euclidean(1), euclidean(2), euclidean(6), euclidean(20), hyperbolic(2), hyperbolic(3), spd(2), spd(3), spd(2, "logeuclidean"), sphere(1),
-                 sphere(2), sphere(7), sphere(20), grassmann(3, 1), grassmann(4, 2), kendall(4), kendall(7), stiefel(4, 2), stiefel(4, 2, "canonical"),
+  spaces <- list(euclidean(1), euclidean(2), euclidean(6), euclidean(20), hyperbolic(2), hyperbolic(3), spd(2), spd(3), hermitian_spd(2),
+                 spd(2, "logeuclidean"), sphere(1), sphere(2), sphere(7), sphere(20), grassmann(3, 1), grassmann(4, 2), kendall(4), kendall(7),
+                 stiefel(4, 2), stiefel(4, 2, "canonical"),
                  spd(2, "bures"))
   tight <- c()
   for (M in spaces) for (records in c(3, 60)) {

@@ -2,7 +2,7 @@
 
 internal <- asNamespace("riemdp")
 TESTED <- list(
-  line = euclidean(1), plane = euclidean(3), circle = sphere(1), sphere = sphere(2), affine = spd(3), bures = spd(2, "bures"),
+  line = euclidean(1), plane = euclidean(3), circle = sphere(1), sphere = sphere(2), affine = spd(3), hermitian = hermitian_spd(2), bures = spd(2, "bures"),
   log = spd(2, "logeuclidean"), hyperbolic = hyperbolic(2), ball = hyperbolic(2, "ball"), frames = stiefel(4, 2),
   canonical = stiefel(4, 2, "canonical"), subspaces = grassmann(4, 2), shapes = kendall(5)
 )
@@ -129,6 +129,11 @@ test_that("kernels are those of the definition, positive definite, and statistic
     rows <- as.matrix(mf_points(x, M))
     each <- function(f) lapply(seq_len(n), function(i) f(matrix(rows[i, ], M$param[1])))
     own <- switch(name, line = , plane = , log = as.matrix(mf_dist_matrix(M, x)), affine = as.matrix(mf_dist_matrix(spd(3, "logeuclidean"), x)),
+                  hermitian = as.matrix(stats::dist(t(apply(x, 3, function(a) { # of the logarithms' entries
+                    e <- eigen(a, symmetric = TRUE)
+                    l <- as.vector(e$vectors %*% (log(e$values) * Conj(t(e$vectors))))
+                    c(Re(l), Im(l))
+                  })))),
                   bures = , frames = , canonical = as.matrix(stats::dist(rows)),
                   subspaces = as.matrix(stats::dist(t(simplify2array(each(function(a) as.vector(a %*% t(a))))))),
                   shapes = sqrt(2) * sin(as.matrix(mf_dist_matrix(M, x))), d)

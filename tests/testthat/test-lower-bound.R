@@ -167,6 +167,7 @@ test_that("on curved spaces means are as far apart as the factor says, and from 
   # flats, and single axes, lose nothing
   expect_identical(riemdp:::chain_factor(space_of(spd(3), 1), 3, 10, 30), 1)
   expect_lt(riemdp:::chain_factor(space_of(spd(3), 1), 4, 10, 100), 1)
+  expect_identical(riemdp:::rank_of(mf_facts(hermitian_spd(3))), 3)
   expect_identical(riemdp:::rank_of(mf_facts(spd(3, "logeuclidean"))), mf_facts(spd(3))$dimension)
   expect_identical(riemdp:::rank_of(mf_facts(hyperbolic(3))), 1)
 })
@@ -187,7 +188,7 @@ test_that("where the means would leave the part of the ball that is looked at, t
 test_that("no mechanism is expected to err by less, on any space, for any budget", {
   spaces <- list(list(euclidean(1), 1), list(euclidean(2), 1), list(euclidean(5), 1), list(euclidean(10), 1), list(sphere(1), 0.5), list(sphere(2), 0.4),
                  list(sphere(10), 0.4), list(spd(2), 1), list(spd(3), 1), list(spd(2, "logeuclidean"), 1), list(hyperbolic(2), 1), list(kendall(10), 0.2),
-                 list(grassmann(4, 2), 0.3), list(stiefel(5, 2), 0.3))
+                 list(grassmann(4, 2), 0.3), list(stiefel(5, 2), 0.3), list(hermitian_spd(2), 1))
   if (quick()) spaces <- spaces[c(1, 3, 6, 9)]
   for (case in spaces) {
     for (n in c(1, 2, 30, 1000)) {

@@ -257,8 +257,8 @@ wrapped_center <- function(M, tally, center, radius, numbers, constant = FALSE, 
 }
 
 test_that("whatever the fast steps say, the mean is there after a public number of steps", {
-  for (case in list(list(sphere(2), 0.7), list(hyperbolic(2), 6), list(spd(2), 2), list(kendall(4), 0.35), list(grassmann(4, 2), 0.5),
-                    list(spd(2, "bures"), 0.3), list(stiefel(4, 2, "canonical"), 0.5), list(stiefel(4, 2), 0.6))) {
+  for (case in list(list(sphere(2), 0.7), list(hyperbolic(2), 6), list(spd(2), 2), list(hermitian_spd(2), 2), list(kendall(4), 0.35),
+                    list(grassmann(4, 2), 0.5), list(spd(2, "bures"), 0.3), list(stiefel(4, 2, "canonical"), 0.5), list(stiefel(4, 2), 0.6))) {
     M <- case[[1]]
     radius <- case[[2]]
     center <- riemdp:::public_point(M, .Call(riemdp:::riemdp_origin, M))
@@ -455,6 +455,25 @@ test_that("bounds of rounding errors have the constants of the proof", {
     place <- 1.01 * (sinh(omega) / omega * t * gradient + log + 2.9 * r * nu * (1 + sinh(omega)) +
                        sinh(omega) * (nu * (5 + 5 * r) + (490 + 7 * d) * u + sigma) + 6 * u * sinh(1.01 * r))
     same("hyperbolic", gradient, place)
+    # matrices; complex ones are real ones of twice the size and vectors sqrt(2) times as long
+    for (root in c(1, sqrt(2))) {
+      k <- 2 * root^2
+      half <- 1.001 * r
+      own <- 8 * r * u * (root > 1)
+      tau <- function(R) (1.1 * max(1, 8 * root * r) * (k^2 + 2 * k^1.5 + 10 * sqrt(k)) + 2.2 * root * R) * u
+      e3 <- function(R) (22 * (k + 4) * k * (1 + exp(R)) * cosh(R / 2)^2 + cosh(half / 2)^4 * (28 * k^2 + 80 * k) + 2 * half * sqrt(k) * (3 * 20 + 80) +
+                           8 * sqrt(k) * cosh(half)^2) * u + 4 * sqrt(k) * 0.3^41 / (41 * (1 - 0.3^2))
+      there <- 1.02 * (exp(2 * r) * (1.01 * tau(r) + 2.02 * tau(r / 2)) + k^2 * u * (1.03 * exp(3 * r) + 1.04 * exp(4 * r)))
+      back <- 1.02 * (2.02 * exp(r + omega) * tau(r / 2) + 1.01 * exp(2 * omega) * tau(omega) +
+                        k^2 * u * (1.03 * exp(r + 2 * omega) + 1.05 * exp(2 * r + omega)))
+      sc <- function(x) sinh(x) / x
+      gradient <- (there + e3(2 * half)) / root + own + sums + 8 * r * u
+      off <- if (root > 1) sc(1.01 * r / sqrt(2)) * (back / root + e3(1.01 * r) / root + own) else back + sc(1.01 * r / sqrt(2)) * e3(1.01 * r)
+      place <- 1.01 * (sc(omega / sqrt(2)) * t * gradient + off)
+      got <- riemdp:::steps_errors(if (root > 1) "hermitian" else "spd", d, r, t, unit, k, 0.3, 20)
+      expect_equal(unlist(got) / u, c(gradient = gradient, place = place) / u, tolerance = 1e-12)
+    }
+    expect_identical(riemdp:::steps_rows("hermitian", mf_facts(hermitian_spd(3))), 6)
   }
 })
 

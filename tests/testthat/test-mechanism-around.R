@@ -20,14 +20,23 @@ energy_of <- function(plan) {
 
 # Spaces, records and epsilon for which noise is so wide that without the volume in the weights draws would be standard errors nearer to the
 # centre; `s` of the coordinates are curved, with the volume sinhc(rate |s|)^(s - 1), the others flat. Positive definite 2 x 2 matrices are a line
-# beside the hyperbolic plane of curvature -1/2.
+# beside the hyperbolic plane of curvature -1/2, Hermitian ones beside hyperbolic space of that curvature.
 around_spaces <- list(
   list(M = hyperbolic(2), o = pole(2), n = 30, epsilon = 0.5, radius = 1, s = 2, rate = 1, at = c(0, 0.99)),
   list(M = hyperbolic(4), o = pole(4), n = 30, epsilon = 1.33, radius = 1, s = 4, rate = 1, at = 0.99),
   list(M = spd(2), o = diag(2), n = 30, epsilon = 0.7, radius = 2, s = 2, rate = sqrt(0.5), at = c(0, 0.99)),
   list(M = product(hyperbolic(2), euclidean(1), weights = c(2, 1)), o = c(pole(2), 0), n = 30, epsilon = 0.7, radius = 1.4, s = 2, rate = sqrt(0.5),
-       at = 0.99)
+       at = 0.99),
+  list(M = hermitian_spd(2), o = diag(2), n = 40, epsilon = 0.9, radius = 1.5, s = 3, rate = sqrt(0.5), at = 0.99)
 )
+# curved coordinates and flat ones apart, and a direction in which volume grows
+curved_part <- function(case, a) {
+  if (case$M$name != "hermitian_spd") return(sqrt(rowSums(a[, seq_len(case$s), drop = FALSE]^2)))
+  sqrt(rowSums(a[, 2:3, drop = FALSE]^2) + (a[, 1] - a[, 4])^2 / 2)
+}
+bent_way <- function(M, d) {
+  if (M$name == "hermitian_spd") c(1, 0, 0, -1) / sqrt(2) else if (inherits(M, "riemdp_spd")) c(1, -1, 0) / sqrt(2) else c(1, rep(0, d - 1))
+}
 # E rho^k by a grid of the lengths of the curved and of the flat coordinates
 around_moments <- function(case, plan) {
   flat <- riemdp:::mf_facts(case$M)$dimension - case$s
@@ -41,7 +50,7 @@ around_moments <- function(case, plan) {
 
 test_that("draws have the law around the mean, wherever that lies", {
   count <- if (quick()) 1e4 else 1.5e4
-  for (case in around_spaces[if (quick()) c(1, 3) else 1:4]) for (law in AROUND[seq_len(if (quick() || case$s > 2) 1 else 2)]) {
+  for (case in around_spaces[if (quick()) c(1, 3) else 1:5]) for (law in AROUND[seq_len(if (quick() || case$s > 2) 1 else 2)]) {
     M <- case$M
     d <- riemdp:::mf_facts(M)$dimension
     # what a staircase may have further out asks for a wider ball, which matrices don't have
@@ -50,7 +59,7 @@ test_that("draws have the law around the mean, wherever that lies", {
     moment <- around_moments(case, plan)
     for (at in if (quick()) 0.99 else case$at) {
       # in a direction in which volume grows: of matrices apart in their eigenvalues
-      way <- if (inherits(M, "riemdp_spd")) c(1, -1, 0) / sqrt(2) else c(1, rep(0, d - 1))
+      way <- bent_way(M, d)
       m <- at_coords(matrix(at * case$radius * way, 1), M, case$o)
       out <- around_draws(m, plan, count, M, case$o)
       label <- paste(format(M)[1], law, at)
@@ -79,7 +88,7 @@ test_that("weights have the volume of normal coordinates, and proposals the boun
     gap <- if (inherits(M, "riemdp_spd")) {
       apply(a, 1, function(v) diff(range(eigen(matrix(mf_from_coords(M, case$o, v), 2), TRUE)$values)) / 2)
     } else {
-      case$rate * sqrt(rowSums(a[, seq_len(case$s), drop = FALSE]^2))
+      case$rate * curved_part(case, a)
     }
     volume <- riemdp:::around_volume(M)
     top <- volume$curved * log(sinhc(volume$rate * plan$details$reach))
@@ -194,6 +203,7 @@ test_that("volume's slopes and bounds of spaces with matrices", {
   # numbers of factors, their rate, how fast all grow, and the bend of one
   by_hand <- list(
     list(hyperbolic(4), 3, 1, 3, 1, FALSE), list(spd(2), 1, sqrt(0.5), sqrt(0.5), sqrt(0.5), TRUE), list(spd(3), 3, 0.5, sqrt(2), sqrt(0.5), TRUE),
+    list(hermitian_spd(2), 2, sqrt(0.5), sqrt(2), sqrt(0.5), TRUE), list(hermitian_spd(3), 6, 0.5, sqrt(8), sqrt(0.5), TRUE),
     list(product(hyperbolic(2), spd(2), euclidean(1), weights = c(4, 1, 1)), 2, sqrt(0.5 / 2), sqrt(0.25 + 0.5), sqrt(0.5), TRUE)
   )
   for (case in by_hand) {

@@ -37,10 +37,10 @@ shape_law <- function(k, s) {
          min(pi / 2, s * (sqrt(2 * k) + 12)), 20000)
 }
 flat_law <- function(d, s) law_of(function(r) (d - 1) * log(r) - r^2 / (2 * s^2), s * (sqrt(d) + 12))
-spd2_law <- function(s) {
+spd2_law <- function(s, power = 1) {
   phi <- (seq_len(400) - 0.5) / 400 * 2 * pi
   gap <- abs(cos(phi) - sin(phi))
-  law_of(function(r) vapply(r, function(t) log(t) + log(mean(sinh(t * gap / 2))), 0) - r^2 / (2 * s^2), s^2 + 14 * s, 3000)
+  law_of(function(r) vapply(r, function(t) log(t) + log(mean(sinh(t * gap / 2)^power)), 0) - r^2 / (2 * s^2), s^2 + 14 * s, 3000)
 }
 
 test_that("radii follow the law on spheres, hyperbolic space, shapes, positive definite matrices and flat spaces", {
@@ -51,6 +51,7 @@ test_that("radii follow the law on spheres, hyperbolic space, shapes, positive d
   }
   for (k in c(3, 10)) for (s in c(0.01, 0.3)) expect_radii(radii(kendall(k), s, k), shape_law(k, s))
   for (s in c(0.1, 0.8)) expect_radii(radii(spd(2), s), spd2_law(s))
+  for (s in c(0.1, 0.6)) expect_radii(radii(hermitian_spd(2), s), spd2_law(s, 2))
   expect_radii(radii(spd(3, "logeuclidean"), 0.1), flat_law(6, 0.1))
   expect_radii(radii(euclidean(4), 2), flat_law(4, 2))
   # lines in R^4, and planes in it by the angle between their singular values
@@ -145,7 +146,7 @@ test_that("delta against draws on every kind of space", {
   # the largest excess that the proofs' bounds leave: shapes lose some per cent, positive definite matrices a factor
   cases <- list(list(sphere(2), 0.2, 0.1, 0.005), list(sphere(1), 1, 0.5, 0), list(hyperbolic(3, "ball"), 0.3, 0.1, 0.005),
                 list(kendall(3), 0.3, 0.2, 0.005), list(kendall(4), 0.1, 0.03, 0.05), list(kendall(10), 0.1, 0.1, 0.05),
-                list(euclidean(3), 1, 0.4, 0), list(spd(2), 0.3, 0.1, 20), list(spd(2, "logeuclidean"), 0.3, 0.1, 0),
+                list(euclidean(3), 1, 0.4, 0), list(spd(2), 0.3, 0.1, 20), list(hermitian_spd(2), 0.3, 0.1, 20), list(spd(2, "logeuclidean"), 0.3, 0.1, 0),
                 list(grassmann(4, 2), 0.1, 0.03, 0.05), list(grassmann(2, 1), 0.5, 0.1, 0.4), list(grassmann(5, 3), 0.1, 0.15, 1),
                 list(grassmann(4, 1), 1, 0.7, 50))
   for (case in cases) {
@@ -230,7 +231,7 @@ test_that("delta grows with the distance of the centres and falls with epsilon",
 })
 
 test_that("calibrations round-trip", {
-  for (M in some(list(sphere(2), sphere(1), hyperbolic(2), kendall(5), spd(2), euclidean(2), grassmann(4, 2)))) {
+  for (M in some(list(sphere(2), sphere(1), hyperbolic(2), kendall(5), spd(2), hermitian_spd(2), euclidean(2), grassmann(4, 2)))) {
     space <- riemdp:::profile_space(M)
     for (delta in c(1e-3, 1e-8)) {
       s <- riemdp:::gaussian_scale(space, 0.04, 0.7, delta)

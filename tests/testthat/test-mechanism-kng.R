@@ -102,6 +102,7 @@ test_that("draws agree with importance sampling on every space, inside the ball 
     list(M = hyperbolic(2, "ball"), r = 1, s = 0.4, volume = function(a) log(sinhc(size(a)))),
     list(M = spd(2), r = 1.5, s = 0.3, volume = spd_volume(2)),
     list(M = spd(3), r = 1, s = 0.15, volume = spd_volume(3)),
+    list(M = hermitian_spd(2), r = 1.2, s = 0.2, volume = function(a) 2 * log(sinhc(sqrt(((a[, 1] - a[, 4])^2 / 2 + a[, 2]^2 + a[, 3]^2) / 2)))),
     list(M = spd(2, "logeuclidean"), r = 1, s = 0.3, volume = function(a) 0),
     list(M = kendall(3), r = 0.35, s = 0.2, volume = kendall_volume(3)),
     list(M = kendall(10), r = 0.3, s = 0.02, volume = kendall_volume(10)),
@@ -156,7 +157,7 @@ test_that("with all records at one point both laws are the truncated Laplace law
 
 test_that("the lower bounds hold at random points, for spread and for adversarial records", {
   n <- if (quick()) 50 else 1000
-  for (M in list(sphere(2), sphere(20), kendall(3), kendall(4), kendall(12), hyperbolic(2), hyperbolic(4, "ball"), spd(2), spd(3),
+  for (M in list(sphere(2), sphere(20), kendall(3), kendall(4), kendall(12), hyperbolic(2), hyperbolic(4, "ball"), spd(2), spd(3), hermitian_spd(2),
                  grassmann(3, 1), grassmann(4, 2), grassmann(5, 2), euclidean(2))) {
     limit <- riemdp:::radius_limit(riemdp:::ball_facts(M, 0.1))
     radius <- min(0.999 * limit, 2)

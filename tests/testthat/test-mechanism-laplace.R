@@ -40,15 +40,16 @@ hyperbolic_law <- function(d, sigma) {
 kendall_law <- function(k, sigma) {
   cdf_of(function(r) (2 * k - 5) * log(sin(r)) + log(cos(pmin(r, pi / 2 - 1e-12))) - r / sigma, pi / 2, 20000)
 }
-# SPD(k) through the eigenvalues of the logarithm, density prod sinh(|v_i - v_j|/2) exp(-|v|/sigma), by spherical quadrature
-spd2_law <- function(sigma) {
+# SPD(k) through the eigenvalues of the logarithm, density prod sinh(|v_i - v_j|/2) exp(-|v|/sigma), by spherical quadrature; of Hermitian
+# matrices the square of each factor
+spd2_law <- function(sigma, power = 1) {
   phi <- (seq_len(400) - 0.5) / 400 * 2 * pi
   gap <- abs(cos(phi) - sin(phi))
   cdf_of(function(r) {
-    vapply(r, function(t) log(t) + log(mean(sinh(t * gap / 2))), 0) - r / sigma
+    vapply(r, function(t) log(t) + log(mean(sinh(t * gap / 2)^power)), 0) - r / sigma
   }, 60 * sigma, 3000)
 }
-spd3_law <- function(sigma) {
+spd3_law <- function(sigma, power = 1) {
   z <- (seq_len(120) - 0.5) / 60 - 1
   phi <- (seq_len(120) - 0.5) / 120 * pi # opposite directions have the same gaps
   u <- expand.grid(z = z, phi = phi)
@@ -56,7 +57,7 @@ spd3_law <- function(sigma) {
   v <- cbind(s * cos(u$phi), s * sin(u$phi), u$z)
   g <- cbind(abs(v[, 1] - v[, 2]), abs(v[, 1] - v[, 3]), abs(v[, 2] - v[, 3])) / 2
   cdf_of(function(r) {
-    vapply(r, function(t) 2 * log(t) + log(mean(sinh(t * g[, 1]) * sinh(t * g[, 2]) * sinh(t * g[, 3]))), 0) - r / sigma
+    vapply(r, function(t) 2 * log(t) + log(mean((sinh(t * g[, 1]) * sinh(t * g[, 2]) * sinh(t * g[, 3]))^power)), 0) - r / sigma
   }, 60 * sigma, 600)
 }
 
@@ -103,6 +104,8 @@ test_that("radii on planar shapes follow the law", {
 test_that("radii on positive definite matrices follow the law", {
   for (sigma in c(0.15, 0.5)) expect_law(radii(spd(2), sigma), spd2_law(sigma))
   for (sigma in c(0.05, 0.2)) expect_law(radii(spd(3), sigma), spd3_law(sigma))
+  for (sigma in c(0.1, 0.3)) expect_law(radii(hermitian_spd(2), sigma), spd2_law(sigma, 2))
+  for (sigma in c(0.05, 0.15)) expect_law(radii(hermitian_spd(3), sigma), spd3_law(sigma, 2))
   gamma <- function(d, sigma) cdf_of(function(r) (d - 1) * log(r) - r / sigma, sigma * (d + 60))
   expect_law(radii(spd(3, "logeuclidean"), 0.1), gamma(6, 0.1))
   expect_law(radii(euclidean(4), 2), gamma(4, 2))
@@ -136,7 +139,7 @@ test_that("radii on subspaces follow the law, near and as far as there are any, 
 })
 
 test_that("directions are uniform: each orthonormal coordinate is symmetric and they share the radius", {
-  for (M in list(sphere(4), hyperbolic(3), spd(2), kendall(5), spd(2, "logeuclidean"))) {
+  for (M in list(sphere(4), hyperbolic(3), spd(2), hermitian_spd(2), kendall(5), spd(2, "logeuclidean"))) {
     n <- draws() / 5
     p <- record(M, with_simulation(3, mf_random(M, 1)), 1)
     x <- with_simulation(2, laplace_noise(M, p, 0.05, n))
@@ -148,7 +151,7 @@ test_that("directions are uniform: each orthonormal coordinate is symmetric and 
       expect_lt(abs(mean(a[, j] > 0) - 0.5), 2.5 / sqrt(n))
       share <- (a[, j] / rho)^2
       # on positive definite matrices volume depends on the direction a little
-      expect_lt(abs(mean(share) - 1 / d), 5 * stats::sd(share) / sqrt(n) + if (M$name == "spd_affine") 0.01 else 0)
+      expect_lt(abs(mean(share) - 1 / d), 5 * stats::sd(share) / sqrt(n) + if (M$name %in% c("spd_affine", "hermitian_spd")) 0.01 else 0)
     }
   }
 })

@@ -4,6 +4,7 @@ lattice_cases <- function() {
     list(M = euclidean(3), center = c(0, 0, 0), radius = 1), list(M = sphere(1), center = c(1, 0), radius = 0.7),
     list(M = sphere(2), center = c(0.6, 0, 0.8), radius = 0.7), list(M = hyperbolic(2), center = c(sqrt(2), 1, 0), radius = 1),
     list(M = hyperbolic(3, "ball"), center = c(0.1, 0, 0), radius = 1), list(M = spd(2), center = diag(c(1, 3)), radius = 1),
+    list(M = hermitian_spd(2), center = matrix(c(1, 0.3i, -0.3i, 3), 2), radius = 1),
     list(M = spd(3), center = diag(3), radius = 1.5), list(M = spd(3, "logeuclidean"), center = diag(3), radius = 1),
     list(M = spd(2, "log-cholesky"), center = matrix(c(1, 0.5, 0.5, 1), 2), radius = 1), list(M = simplex(3), center = c(0.5, 0.3, 0.2), radius = 1),
     list(M = correlation(3), center = matrix(c(1, 0.5, 0, 0.5, 1, 0, 0, 0, 1), 3), radius = 1),

@@ -26,6 +26,11 @@ AREA <- list(
     phi <- (seq_len(200) - 0.5) / 200 * pi # opposite directions have the same gap
     gap <- abs(cos(phi) - sin(phi))
     vapply(r, function(t) log(t) + log(mean(sinh(t * gap / 2))), 0)
+  },
+  hermitian2 = function(r) {
+    phi <- (seq_len(200) - 0.5) / 200 * pi
+    gap <- abs(cos(phi) - sin(phi))
+    vapply(r, function(t) log(t) + log(mean(sinh(t * gap / 2)^2)), 0)
   }
 )
 
@@ -67,7 +72,8 @@ spaces <- function() list(
   list(M = product(hyperbolic(2), euclidean(2), weights = c(0.5, 3)), area = c("h2", "r2"), most = c(Inf, Inf), scales = c(0.1, 0.33)),
   list(M = product(product(sphere(1), euclidean(1), weights = c(2, 1)), kendall(4), weights = c(0.5, 1)), area = c("s1", "r1", "cp2"),
        most = c(pi, Inf, pi / 2), scales = c(0.15, 2)),
-  list(M = torus(3), area = rep("s1", 3), most = rep(pi, 3), scales = c(0.4, 4))
+  list(M = torus(3), area = rep("s1", 3), most = rep(pi, 3), scales = c(0.4, 4)),
+  list(M = product(hermitian_spd(2), sphere(1), weights = c(2, 0.5)), area = c("hermitian2", "s1"), most = c(Inf, pi), scales = c(0.15, 0.45))
 )
 
 weights_of <- function(M) vapply(parts_of(M), `[[`, 0, "weight")
@@ -76,7 +82,7 @@ cells_of <- function(case) if (length(case$area) == 3) 100 else 700
 test_that("the Laplace law's distances, of parts and of the whole, in narrow and wide laws", {
   for (case in spaces()) for (scale in case$scales) {
     w <- weights_of(case$M)
-    open <- any(case$area %in% c("spd2", "h2"))
+    open <- any(case$area %in% c("spd2", "hermitian2", "h2"))
     law <- function(scale) {
       tail <- scale / (1 - mf_facts(case$M)$volume_growth * scale)
       joint_law(case$area, w, pmin(case$most, tail * (if (open) 22 else 16) / sqrt(w)), function(d) d / scale, cells_of(case))
@@ -169,6 +175,7 @@ test_that("the bounds of the densities are bounds, and those of the proof", {
   }
   # and that the square of its rate is no larger than 3/2 of the rate of volume, in the square
   for (k in 2:30) expect_lte(k / 4 * max(k * (k - 1) / 2, k * (k + 1) / 4), 1.5 * mf_facts(spd(k))$volume_growth^2 * (1 + 1e-12))
+  for (k in 2:30) expect_lte(k / 2 * max(k * (k - 1), k^2 / 2), 1.5 * mf_facts(hermitian_spd(k))$volume_growth^2 * (1 + 1e-12))
 })
 
 test_that("the Gaussian law's price is that of no part alone undercut", {
@@ -179,6 +186,9 @@ test_that("the Gaussian law's price is that of no part alone undercut", {
   expect_equal(riemdp:::profile_space(M)[c("kind", "d", "plain", "pairs", "rate")],
                list(kind = "bound", d = 8, plain = 4, pairs = 3, rate = sqrt(max(2 / 4, 1) / 3)))
   expect_equal(riemdp:::profile_space(spd(3))[c("plain", "pairs", "rate")], list(plain = 2, pairs = 3, rate = 0.5))
+  expect_equal(riemdp:::profile_space(hermitian_spd(3))[c("plain", "pairs", "rate")], list(plain = 2, pairs = 6, rate = 0.5))
+  expect_equal(riemdp:::profile_space(product(hyperbolic(3), hermitian_spd(2), weights = c(4, 1 / 2)))[c("plain", "pairs", "rate")],
+               list(plain = 2, pairs = 4, rate = sqrt(2 / 4)))
   # centres that differ in one part are told apart as that part's are, at its own scale
   for (M in list(product(sphere(2), euclidean(1), weights = c(1, 0.25)), product(sphere(1), hyperbolic(2), weights = c(0.5, 3)),
                  product(kendall(4), spd(2), weights = c(2, 0.2)))) {

@@ -64,7 +64,7 @@ test_that("gradients are those of the losses", {
       (loss_at(P, data, mf_exp(M, p, h * e)) - loss_at(P, data, mf_exp(M, p, -h * e))) / (2 * h)
     }, 0)
   }
-  for (M in list(sphere(3), spd(3), spd(2, "bures"), hyperbolic(3, "ball"), hyperbolic(2), grassmann(4, 2), stiefel(4, 2), kendall(4))) {
+  for (M in list(sphere(3), spd(3), hermitian_spd(2), spd(2, "bures"), hyperbolic(3, "ball"), hyperbolic(2), grassmann(4, 2), stiefel(4, 2), kendall(4))) {
     x <- spread(M, 12)
     p <- record(M, spread(M, 3, seed = 1), 2)
     for (P in list(problem_frechet(M), problem_huber(M, 0.25))) {
@@ -104,7 +104,7 @@ test_that("gradients stay within the clip bounds that problem_facts() tells", {
 })
 
 test_that("plain solvers agree with frechet_mean() and with singular vectors", {
-  for (M in list(sphere(3), spd(3), hyperbolic(3, "ball"), grassmann(4, 2), kendall(4), spd(2, "bures"))) {
+  for (M in list(sphere(3), spd(3), hermitian_spd(2), hyperbolic(3, "ball"), grassmann(4, 2), kendall(4), spd(2, "bures"))) {
     x <- spread(M, 40)
     mean <- frechet_mean(x, M)$mean
     for (method in c("lbfgs", "conjugate", "gradient")) {

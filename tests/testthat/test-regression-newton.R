@@ -212,7 +212,7 @@ test_that("features over their scale are within those of flat space, and leverag
 
 test_that("features are the derivative of the prediction on symmetric spaces", {
   with_simulation(3, {
-    for (M in list(sphere(2), sphere(5), hyperbolic(3), spd(3), spd(2, "logeuclidean"), grassmann(5, 2), kendall(5), euclidean(2))) {
+    for (M in list(sphere(2), sphere(5), hyperbolic(3), spd(3), hermitian_spd(2), spd(2, "logeuclidean"), grassmann(5, 2), kendall(5), euclidean(2))) {
       q <- mf_facts(M)$dimension
       p <- riemdp:::public_point(M, mf_random(M, 1))
       a <- 0.4 * stats::rnorm(q) / sqrt(q)
@@ -244,7 +244,7 @@ test_that("features are the derivative of the prediction on symmetric spaces", {
 
 test_that("the frame doesn't turn with the last digits, though eigenvalues coincide", {
   with_simulation(4, {
-    for (M in list(sphere(5), hyperbolic(4), spd(2), spd(3), grassmann(4, 2), grassmann(5, 2), kendall(5))) {
+    for (M in list(sphere(5), hyperbolic(4), spd(2), spd(3), hermitian_spd(2), grassmann(4, 2), grassmann(5, 2), kendall(5))) {
       q <- mf_facts(M)$dimension
       p <- riemdp:::public_point(M, mf_random(M, 1))
       a <- 0.4 * stats::rnorm(q) / sqrt(q)

@@ -555,7 +555,7 @@ test_that("the model object answers as others do", {
 test_that("pictures are drawn on every kind of manifold", {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
-  for (M in list(euclidean(1), euclidean(2), sphere(2), sphere(3), hyperbolic(2), hyperbolic(2, "ball"), spd(1), spd(2), spd(3),
+  for (M in list(euclidean(1), euclidean(2), sphere(2), sphere(3), hyperbolic(2), hyperbolic(2, "ball"), spd(1), spd(2), spd(3), hermitian_spd(2),
                  kendall(4), grassmann(3, 1), stiefel(3, 2))) {
     s <- regression_case(list(M = M, reach = 0.8), 12, sd = 0.1)
     fit <- geodesic_regression(y ~ x, M, s)

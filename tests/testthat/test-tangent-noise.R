@@ -35,7 +35,7 @@ test_that("noise is N(0, sd^2 I) in orthonormal coordinates on every manifold", 
 })
 
 test_that("noise is right at ill-conditioned base points and at the edges of charts", {
-  for (M in list(spd(4), spd(11), spd(4, "bures"), spd(4, "logeuclidean"), hyperbolic(3), hyperbolic(3, "ball"), sphere(3),
+  for (M in list(spd(4), spd(11), hermitian_spd(4), spd(4, "bures"), spd(4, "logeuclidean"), hyperbolic(3), hyperbolic(3, "ball"), sphere(3),
                  stiefel(5, 2), stiefel(5, 2, "canonical"), grassmann(5, 2), kendall(5))) {
     n <- if (mf_facts(M)$dimension > 40) 4000 else if (quick()) 8000 else 25000
     with_simulation(8, expect_gt(min(law_of(M, awkward_base(M), n, 2, off = 1e-6)), 1e-6, label = label_of(M)))
@@ -43,8 +43,8 @@ test_that("noise is right at ill-conditioned base points and at the edges of cha
 })
 
 test_that("Laplace noise has its law on every manifold", {
-  for (M in list(euclidean(1), sphere(3), spd(2), spd(3, "bures"), spd(2, "logeuclidean"), hyperbolic(2), hyperbolic(2, "ball"), stiefel(4, 2),
-                 stiefel(4, 2, "canonical"), grassmann(4, 2), kendall(4))) {
+  for (M in list(euclidean(1), sphere(3), spd(2), hermitian_spd(2), spd(3, "bures"), spd(2, "logeuclidean"), hyperbolic(2), hyperbolic(2, "ball"),
+                 stiefel(4, 2), stiefel(4, 2, "canonical"), grassmann(4, 2), kendall(4))) {
     set.seed(5)
     p <- record(M, mf_random(M, 2, sd = 0.5), 1)
     with_simulation(9, expect_gt(min(law_of(M, p, 10000, 0.3, law = "laplace")), 1e-6, label = label_of(M)))

@@ -5,7 +5,9 @@ SPREAD <- list(
   line = list(M = euclidean(1), center = 0, radius = 1), plane = list(M = euclidean(2), center = c(0.5, 0), radius = 2),
   sphere = list(M = sphere(2), center = c(0, 0, 1), radius = 0.7), wide = list(M = sphere(4), center = c(0, 0, 0, 0, 1), radius = 0.6),
   hyperbolic = list(M = hyperbolic(2), center = c(1, 0, 0), radius = 1.5), ball = list(M = hyperbolic(2, "ball"), center = c(0, 0), radius = 1),
-  spd = list(M = spd(2), center = diag(c(1, 2)), radius = 1), bures = list(M = spd(2, "bures"), center = diag(2), radius = 0.25),
+  spd = list(M = spd(2), center = diag(c(1, 2)), radius = 1),
+  hermitian = list(M = hermitian_spd(2), center = matrix(c(1, 0.2i, -0.2i, 2), 2), radius = 1),
+  bures = list(M = spd(2, "bures"), center = diag(2), radius = 0.25),
   log = list(M = spd(2, "logeuclidean"), center = diag(2), radius = 1), shapes = list(M = kendall(4), center = exp(2i * pi * (1:4) / 4), radius = 0.35),
   subspaces = list(M = grassmann(4, 2), center = diag(4)[, 1:2], radius = 0.4), frames = list(M = stiefel(4, 2), center = diag(4)[, 1:2], radius = 0.4),
   canonical = list(M = stiefel(4, 2, "canonical"), center = diag(4)[, 1:2], radius = 0.4)
