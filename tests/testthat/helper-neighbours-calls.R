@@ -148,7 +148,7 @@ sized_cases <- function() {
 lm_cases <- function() {
   plain <- lapply(setdiff(names(internal("linear_methods")()), "paper"), function(m) {
     list(method = m, spaces = "plane", formula = if (m == "theil_sen") y ~ I(x / 10 + 0.6 * (abs(y) > 1e3)) else y ~ x + g,
-         args = list(method = m, delta = if (m %in% c("adassp", "newton", "descent", "gaussian")) 1e-3 else 0))
+         args = list(method = m, delta = if (m %in% c("adassp", "boosted", "newton", "descent", "gaussian")) 1e-3 else 0))
   })
   names(plain) <- vapply(plain, `[[`, "", "method")
   c(plain, list(
