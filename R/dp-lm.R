@@ -162,9 +162,9 @@
 #' `"recentred"`, `"huber"`, `"gaussian"`, `"output"`, `"kng"`), of their cut pulls (`"newton"`, `"descent"`) or of
 #' their products (`"statistics"`, `"adassp"`, `"boosted"`), and of the counts by which guesses and scales are checked.
 #' Each row is moved into the bounds by itself, so a unit's contribution lies wherever a row's lies, and the number of
-#' units takes the place of n. What is fitted is the regression in which each row weighs 1 over how many its unit has (rounded down
-#' to a multiple of \eqn{2^{-30}}): a unit with many rows weighs as much as one with few. The number of units is public,
-#' unless `neighbours` is `"add_remove"`; how many rows each has is not, and is not released.
+#' units takes the place of n. What is fitted is the regression in which each row weighs 1 over how many its unit has
+#' (rounded down to a multiple of \eqn{2^{-30}}): a unit with many rows weighs as much as one with few. The number of
+#' units is public, unless `neighbours` is `"add_remove"`; how many rows each has is not, and is not released.
 #'
 #' For `"objective"`, `"huber"`, `"recentred"` and `"gaussian"` that costs something: curvatures of a unit's rows may
 #' add up in more directions than one row's, so the ridge grows (`proofs/linear-regression.md`, section 9, says by how

@@ -587,7 +587,7 @@ neighbour_calls <- function() {
                    }),
     dp_lm = list(kind = "table", cases = lm_cases(),
                  noisy = paste0("^[$](value|scaled_coefficients|bounds[$]y|expected_error|draws|",
-                                "details[$](moments|medians|ridge|scales|unit|rule|top|guess|windows|left|share|first|from|back|noise|held|inflation|",
+                                "details[$](moments|squares|medians|ridge|scales|unit|rule|top|guess|windows|left|share|first|from|back|noise|held|inflation|",
                                 "scale|steps))"),
                  # public numbers follow from the released guess where there is one
                  free = "^[$](details[$]scales|draws)",
