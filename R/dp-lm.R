@@ -114,12 +114,12 @@
 #' * `"boosted"`: rounds of `"adassp"` (Tang, Aydore, Kearns, Rho, Roth, Wang, Wang and Wu 2023): squares and least
 #'   eigenvalue once, then up to eight times the sums of features and cut residuals of what was released so far. Number
 #'   of rounds, cuts and shares of the budget have the least error by a public model, in geometric mean over predictors
-#'   as it has them and with a quarter of that variance; `r_squared` moves them: told .9 where it is, errors were 5 and
+#'   as it has them and with a quarter of that variance; `r_squared` moves them: told .9 where it is, errors were 3 to
 #'   7 times less than with .3. Needs `delta` > 0. In six simulations (even, narrow, correlated and skewed predictors,
-#'   1,000 to 5,000 records, told nothing of R-squared) the excess error of `"adassp"` was 2.3 to 47 times its own, its
-#'   own 3 to 90 times that of `"newton"` and 1.4 to 6 times that of `"gaussian"`; so `"auto"` never takes it, whose
+#'   1,000 to 5,000 records, told nothing of R-squared) the excess error of `"adassp"` was 2 to 45 times its own, its
+#'   own 4 to 100 times that of `"newton"` and 1.3 to 5 times that of `"gaussian"`; so `"auto"` never takes it, whose
 #'   choice by expected errors for even predictors it hardly ever was. Beyond those its expected error says too little,
-#'   as that of `"adassp"` does: measured 2 to 4 times as much where predictors are narrow or correlated. No intervals.
+#'   as that of `"adassp"` does: measured 1.3 to 3 times as much where predictors are narrow or correlated. No intervals.
 #' * `"newton"`: eight steps of Newton's method with normal noise on a lattice, in features that follow the released
 #'   centre, spread and second moments of the predictors; pulls are cut in the residual and in the features
 #'   (Avella-Medina, Bradshaw and Loh 2023, from whom it differs in the cuts, in that the residuals' scale comes with
