@@ -154,9 +154,8 @@ residuals_within <- function(x, e, limit) {
   list(count = cumsum(here), n = counted_in(x, ncol(e)))
 }
 
-# (y - b x)/scale, and the same moved to REACH
-residual_responses <- function(x, y, b, scale, limit = FALSE) {
-  limit <- if (limit) REACH else Inf
+# (y - b x)/scale, and the same moved to `limit`
+residual_responses <- function(x, y, b, scale, limit = Inf) {
   if (inherits(x, "riemdp_linear_chunks")) return(c(y, list(list(b = b, scale = scale, limit = limit))))
   limit_rows((y - b %*% x) / scale, limit)
 }
@@ -202,7 +201,7 @@ linear_recentred <- list(
     unit <- 1
     scales <- NULL
     for (rounds in seq_len(most_rounds(share))) { # what a round does is decided by releases of those before
-      rough <- b + unit * release_perturbed(x, residual_responses(x, y, b, unit, limit = TRUE), plan$first)
+      rough <- b + unit * release_perturbed(x, residual_responses(x, y, b, unit, limit = REACH), plan$first)
       size <- unit * release_scale(x, residual_responses(x, y, 0 * b, unit), rough / unit, share$scale * ask$epsilon,
                                    share$fraction)
       scales <- c(scales, size)
@@ -212,7 +211,7 @@ linear_recentred <- list(
       if (!turn$more) break
     }
     rule <- recentring_last(ask, share, rounds)
-    list(b = b + unit * release_perturbed(x, residual_responses(x, y, b, unit, limit = TRUE), rule),
+    list(b = b + unit * release_perturbed(x, residual_responses(x, y, b, unit, limit = REACH), rule),
          details = list(scales = scales, unit = unit, rule = rule, top = turn$top, from = b),
          error = if (turn$top) NA_real_)
   },
@@ -279,43 +278,65 @@ linear_statistics <- list(
 # how far a record moves the smallest eigenvalue of X'X, X'X and X'Y
 adassp_sensitivity <- function(d, reach) c(value = d + 1, xx = sqrt(2) * (d + 1), xy = 2 * sqrt(d + 1) * reach)
 
-adassp_noise <- function(ask, mu, xx) {
-  share <- sqrt(c(value = 0.1, xx = xx, xy = 0.9 - xx)) * mu
+# `xx`: the part of mu^2 that X'X has. `reach` and `parts`, of what is left, have an element for each X'Y
+products_noise <- function(ask, mu, xx, reach, parts = 1) {
+  share <- sqrt(c(value = 0.1, xx = xx, xy = (0.9 - xx) * parts)) * mu
   b2 <- ask$d + 1
-  reach <- STATISTICS_CLIP * sqrt(ask$q)
   sd <- outwards(adassp_sensitivity(ask$d, reach) / share)
   # Wang (2018): the ridge makes up for what the noise in X'X may take from its smallest eigenvalue; p = .05
-  lift <- sd[["xx"]] * sqrt(b2 * log(2 * b2^2 / 0.05))
-  ridge <- max(0, lift - max(0, ask$n * if (ask$d > 0) NOMINAL_MOMENT else 1))
-  list(reach = reach, sd = sd, lift = lift, error = statistics_error(ask, ridge, sd[["xx"]], sd[["xy"]], reach))
+  list(reach = reach, sd = sd, lift = sd[["xx"]] * sqrt(b2 * log(2 * b2^2 / 0.05)))
+}
+
+# the ridge where the smallest eigenvalue is that of the model
+expected_ridge <- function(ask, lift, spread = 1) max(0, lift - ask$n * if (ask$d > 0) NOMINAL_MOMENT * spread else 1)
+
+adassp_noise <- function(ask, mu, xx) {
+  out <- products_noise(ask, mu, xx, STATISTICS_CLIP * sqrt(ask$q))
+  ridge <- expected_ridge(ask, out$lift)
+  c(out, error = statistics_error(ask, ridge, out$sd[["xx"]], out$sd[["xy"]], out$reach))
+}
+
+adassp_mu <- function(ask) {
+  mu <- gaussian_mu(ask$epsilon, ask$delta) * (1 - 1e-12)
+  if (!(is.finite(mu) && mu > 0)) {
+    abort_riemdp("argument", "`epsilon` and `delta` are out of the range in which Gaussian noise is calibrated.")
+  }
+  mu
+}
+
+# `a` and noise of standard deviation `sd` where a record moves it by `sensitivity`; `both`: in a symmetric matrix
+normal_products <- function(a, sensitivity, sd, section, both = FALSE) {
+  price <- price_normal(sensitivity, sd, section)
+  z <- matrix(.Call(riemdp_perturbation_noise, nrow(a), ncol(a), 1, "normal", 1 / sd, pay(price)), ncol(a))
+  a + if (both) (z + t(z)) / 2 else t(z)
+}
+
+# X'X with its noise, and the ridge that follows from its released smallest eigenvalue
+release_gram <- function(xx, plan, ask, section) {
+  most <- adassp_sensitivity(ask$d, 0)
+  least <- matrix(min(eigen(xx, symmetric = TRUE, only.values = TRUE)$values))
+  value <- normal_products(least, most[["value"]], plan$sd[["value"]], section)[1]
+  value <- max(0, value - plan$sd[["value"]] * stats::qnorm(0.95))
+  xx <- normal_products(xx, most[["xx"]], plan$sd[["xx"]], section, both = TRUE)
+  xx[1, 1] <- ask$n
+  list(xx = xx, ridge = max(0, plan$lift - value))
 }
 
 linear_adassp <- list(
   auto = TRUE,
   unsupported = function(ask) if (ask$delta == 0) "method = \"adassp\" needs `delta` > 0.",
   plan = function(ask) {
-    mu <- gaussian_mu(ask$epsilon, ask$delta) * (1 - 1e-12)
-    if (!(is.finite(mu) && mu > 0)) {
-      abort_riemdp("argument", "`epsilon` and `delta` are out of the range in which Gaussian noise is calibrated.")
-    }
+    mu <- adassp_mu(ask)
     # the part of mu^2 that X'X has, by the public error model
     xx <- stats::optimize(function(xx) adassp_noise(ask, mu, xx)$error, c(0.05, 0.85))$minimum
     c(adassp_noise(ask, mu, xx), list(mu = mu, guarantee = list(epsilon = ask$epsilon, delta = ask$delta, mu = mu)))
   },
   release = function(x, y, plan, ask) {
-    d <- ask$d
-    normals <- function(p, q, part) {
-      price <- price_normal(adassp_sensitivity(d, plan$reach)[[part]], plan$sd[[part]], "linear-regression.md, 5")
-      matrix(.Call(riemdp_perturbation_noise, p, q, 1, "normal", 1 / plan$sd[[part]], pay(price)), q)
-    }
     plain <- moment_matrices(x, y)
-    value <- min(eigen(plain$xx, symmetric = TRUE, only.values = TRUE)$values) + normals(1, 1, "value")[1]
-    value <- max(0, value - plan$sd[["value"]] * stats::qnorm(0.95))
-    z <- normals(d + 1, d + 1, "xx")
-    s <- list(xx = plain$xx + (z + t(z)) / 2, xy = t(t(plain$xy) + normals(d + 1, ask$q, "xy")))
-    s$xx[1, 1] <- ask$n
-    ridge <- max(0, plan$lift - value)
-    list(b = solve_statistics(s, ridge), details = list(moments = s, ridge = ridge))
+    squares <- release_gram(plain$xx, plan, ask, "linear-regression.md, 5")
+    most <- adassp_sensitivity(ask$d, plan$reach)[["xy"]]
+    s <- list(xx = squares$xx, xy = normal_products(plain$xy, most, plan$sd[["xy"]], "linear-regression.md, 5"))
+    list(b = solve_statistics(s, squares$ridge), details = list(moments = s, ridge = squares$ridge))
   },
   words = function(r) {
     c(sprintf(paste("AdaSSP: the smallest eigenvalue of X'X, X'X and X'Y are released with normal noise (together",

@@ -15,8 +15,9 @@
 #' guesses are taken as they are (few records, see "Wrong guesses" in [dp_lm()]) they believe them.
 #' * `type = "nominal"`: normal intervals. For `"statistics"`, `"adassp"` and `"output"` the noise's law is public and
 #'   only linearised; for objective perturbation it passes through the records' curvature, for which the public model
-#'   stands in, and for `"newton"` the residuals' released scale with normal errors. `NA` for `"descent"` and
-#'   `"theil_sen"`, of which nothing is told, and where [explain()] says that of `"newton"`.
+#'   stands in, and for `"newton"` the residuals' released scale with normal errors. `NA` for
+#'   `"descent"`, `"theil_sen"` and `"boosted"`, of which nothing is told, and where [explain()] says that of
+#'   `"newton"`.
 #' * `type = "bound"`: for `"objective"`, `"huber"` and `"gaussian"`: the released coefficients differ from those of the
 #'   same loss and ridge without noise by no more than the noise's length in the ridge's metric, whatever the records
 #'   are (proof: the ridge bounds the curvature from below), and what covers the solver's error. Wide, and certain. The
@@ -47,7 +48,8 @@
 #'
 #' *No interval* is told (`riemdp_error_unsupported`) where its level wasn't held: where by public numbers the noise in
 #' the predictors' sums of squares is above a sixth of the number of records, where draws say that no line is told,
-#' where residuals were cut at a `bound` that is too small, and for `"theil_sen"`, `"kng"` and `"paper"`.
+#' where residuals were cut at a `bound` that is too small, and for `"theil_sen"`, `"kng"`, `"boosted"` and
+#' `"paper"`.
 #' `bench/coverage-lines.csv` has what was seen elsewhere.
 #'
 #' @param object,x a release of [dp_lm()].
@@ -543,6 +545,7 @@ explain.riemdp_lm <- function(x, ...) {
       theil_sen = paste("Source: Alabi, McMillan, Sarathy, Smith and Vadhan (2022),",
                         "doi:10.48550/arXiv.2007.05157."),
       adassp = "Source: Wang (2018), doi:10.48550/arXiv.1803.02596.",
+      boosted = "Source: Tang et al. (2023), doi:10.48550/arXiv.2303.03451.",
       statistics = "Source: Awan and Slavkovic (2021), doi:10.1080/01621459.2020.1773831.",
       paper = "Source: Kulkarni and Soto (2025), doi:10.48550/arXiv.2504.11304.",
       "Sources: Chaudhuri, Monteleoni and Sarwate (2011); Kifer, Smith and Thakurta (2012)."

@@ -17,8 +17,9 @@
 
 linear_methods <- function() {
   list(objective = linear_objective, recentred = linear_recentred, huber = linear_huber, statistics = linear_statistics,
-       adassp = linear_adassp, newton = linear_newton, descent = linear_descent, gaussian = linear_gaussian,
-       theil_sen = linear_theil_sen, output = linear_output, kng = linear_kng, paper = linear_paper)
+       adassp = linear_adassp, boosted = linear_boosted, newton = linear_newton, descent = linear_descent,
+       gaussian = linear_gaussian, theil_sen = linear_theil_sen, output = linear_output, kng = linear_kng,
+       paper = linear_paper)
 }
 
 linear_in_chunks <- function(method) {

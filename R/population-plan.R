@@ -4,6 +4,10 @@
 
 # why no such interval is told of a method, NULL where it can be
 lawless_why <- function(method, what) {
+  if (method == "boosted") {
+    return(sprintf(paste("about the population there are no %ss for method \"boosted\": its rounds cut residuals, by",
+                         "how much isn't released, and may end on the way."), what))
+  }
   if (method %in% c("theil_sen", "kng", "paper")) {
     sprintf("about the population there are no %ss for method \"%s\", whose noise has no law without the records.",
             what, method)

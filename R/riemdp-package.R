@@ -27,8 +27,8 @@
 #    dp-median dp-local dp-variance permutation-test plan-parts subspace-plan
 #    dp-mean-plan dp-bounds-plan basis linear-frame chunk-linear record-cost objective-perturbation
 #    linear-statistics linear-guess linear-windows linear-newton linear-gaussian population-plan dp-lm-methods
-#    linear-theil-sen linear-methods dp-lm glm-families dp-glm regression regression-methods frechet-regression
-#    regression-inference
+#    linear-theil-sen linear-boosted linear-methods dp-lm glm-families dp-glm regression regression-methods
+#    frechet-regression regression-inference
 #    chunk-regression regression-records
 #    regression-state regression-newton regression-gradient
 #    regression-kng regression-published dp-regression dp-conformal dp-test dp-test-plan dp-test-any

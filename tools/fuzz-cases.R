@@ -301,7 +301,7 @@ kinds <- list(
   curve_data_any = function(k) if (runif(1) < 0.7) kinds$curve_data(k) else chunks(list(kinds$curve_data(k)), sizes = as.double(k$n)),
   lm_data = function(k) data.frame(x = c(runif(9), NA), y = rnorm(10), z = rnorm(10)),
   lm_bounds = function(k) list(x = c(0, 1), y = c(center = 0, scale = 1), z = c(-3, 3)),
-  lm_method = function(k) pick("auto", "objective", "recentred", "huber", "statistics", "output", "newton", "descent", "theil_sen"),
+  lm_method = function(k) pick("auto", "objective", "recentred", "huber", "statistics", "output", "newton", "descent", "theil_sen", "boosted"),
   lm_release = function(k) keep(k, "lm_release", dp_lm(y ~ x, data.frame(x = runif(9), y = rnorm(9)), 1, bounds = list(x = c(0, 1), y = c(-3, 3)))),
   glm_family = function(k) pick("binomial", "poisson", "quantile"), glm_data = function(k) data.frame(x = c(runif(9), NA), y = rbinom(10, 1, 0.5)),
   glm_formula = function(k) pick(y ~ x, y ~ bs(x, 4)),

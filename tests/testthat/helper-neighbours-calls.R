@@ -149,7 +149,7 @@ sized_cases <- function() {
 lm_cases <- function() {
   plain <- lapply(setdiff(names(internal("linear_methods")()), "paper"), function(m) {
     list(method = m, spaces = "plane", formula = if (m == "theil_sen") y ~ I(x / 10 + 0.6 * (abs(y) > 1e3)) else y ~ x + g,
-         args = list(method = m, delta = if (m %in% c("adassp", "newton", "descent", "gaussian")) 1e-3 else 0))
+         args = list(method = m, delta = if (m %in% c("adassp", "boosted", "newton", "descent", "gaussian")) 1e-3 else 0))
   })
   names(plain) <- vapply(plain, `[[`, "", "method")
   c(plain, list(
@@ -588,7 +588,7 @@ neighbour_calls <- function() {
                    }),
     dp_lm = list(kind = "table", cases = lm_cases(),
                  noisy = paste0("^[$](value|scaled_coefficients|bounds[$]y|expected_error|draws|",
-                                "details[$](moments|medians|ridge|scales|unit|rule|top|guess|windows|left|share|first|from|back|noise|held|inflation|",
+                                "details[$](moments|squares|medians|ridge|scales|unit|rule|top|guess|windows|left|share|first|from|back|noise|held|inflation|",
                                 "scale|steps))"),
                  # public numbers follow from the released guess where there is one
                  free = "^[$](details[$]scales|draws)",

@@ -415,13 +415,10 @@ moved_statistics <- function(a, b) {
 }
 
 moved_moments <- function(a, b) {
-  s <- both(a, b, function(d) get("plain", d$frame))
-  part <- switch(a$frame$part,
-    value = diff(vapply(s, function(m) min(eigen(m$xx, symmetric = TRUE, only.values = TRUE)$values), 0)),
-    xx = (s[[1]]$xx - s[[2]]$xx)[-1], # n takes the first one's place
-    xy = s[[1]]$xy - s[[2]]$xy
-  )
-  c(moments = share(a, length_of(part)))
+  s <- both(a, b, function(d) get("a", d$frame))
+  moved <- s[[1]] - s[[2]]
+  if (a$frame$both) moved <- moved[-1] # n takes the first one's place
+  stats::setNames(share(a, length_of(moved)), if (a$frame$both) "squares" else if (length(moved) == 1) "eigenvalue" else "sums")
 }
 
 # each candidate's utility in the search for a guess
@@ -597,7 +594,7 @@ NUMBERS <- list(
   "testing.md, 11" = moved_first_statistic,
   "inference.md, 1" = moved_count, "inference.md, 2" = moved_count, "inference.md, 3" = moved_count, "inference.md, 7" = moved_count,
   "chunks.md, 4" = moved_shares, "linear-regression.md, 4" = moved_statistics,
-  "linear-regression.md, 5" = moved_moments, "linear-regression.md, 10" = moved_entries,
+  "linear-regression.md, 5" = moved_moments, "linear-regression.md, 16" = moved_moments, "linear-regression.md, 10" = moved_entries,
   "linear-regression.md, 8" = moved_search, "regression.md, 1" = moved_noisy_step, "regression.md, 3" = moved_steepest,
   "regression.md, 4" = moved_curve, "regression.md, 6" = moved_spline, "regression.md, 7" = moved_spline, "optimisers.md, Whole runs" = moved_optimum
 )

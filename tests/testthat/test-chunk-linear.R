@@ -5,10 +5,10 @@ test_that("private linear regression over chunks is that of memory", {
   frame$y <- 0.3 * rnorm(n) + frame$x
   frame$y[3] <- NA
   bounds <- list(x = c(-1, 1), g = c("a", "b"), y = c(center = 0, scale = 1), z = c(center = 0, scale = 1))
-  for (method in c("auto", "objective", "recentred", "huber", "statistics", "adassp", "newton", "descent", "gaussian", "output")) {
+  for (method in c("auto", "objective", "recentred", "huber", "statistics", "adassp", "boosted", "newton", "descent", "gaussian", "output")) {
     for (formula in list(y ~ x, cbind(y, z) ~ x * g)) {
       run <- function(data) {
-        delta <- if (method %in% c("adassp", "newton", "descent", "gaussian")) 1e-5 else 0
+        delta <- if (method %in% c("adassp", "boosted", "newton", "descent", "gaussian")) 1e-5 else 0
         with_simulation(3, dp_lm(formula, data, 1, delta, bounds[all.vars(formula)], method = method))
       }
       whole <- run(frame)

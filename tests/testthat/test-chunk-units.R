@@ -22,7 +22,8 @@ keys_of <- function(...) {
 }
 
 lm_in <- function(data, unit, method = "objective", ..., bounds = list(x = c(0, 1), y = c(center = 0, scale = 1))) {
-  dp_lm(y ~ x, data, delta = if (method %in% c("adassp", "newton", "descent", "gaussian")) 1e-3 else 0, bounds = bounds, method = method, unit = unit, ...)
+  dp_lm(y ~ x, data, delta = if (method %in% c("adassp", "boosted", "newton", "descent", "gaussian")) 1e-3 else 0, bounds = bounds, method = method,
+        unit = unit, ...)
 }
 
 curve_in <- function(data, unit, method, ..., M = sphere(2), center = c(0, 0, 1), formula = y ~ x) {
@@ -36,7 +37,7 @@ optimum_in <- function(data, unit, ..., problem = problem_huber(euclidean(2), 0.
 
 # every way to work on units: a function of the data and their units, and what the data are of
 unit_calls <- function() {
-  lm <- lapply(c("objective", "recentred", "huber", "statistics", "adassp", "newton", "descent", "gaussian", "output"), function(m) list(
+  lm <- lapply(c("objective", "recentred", "huber", "statistics", "adassp", "boosted", "newton", "descent", "gaussian", "output"), function(m) list(
     columns = c("x", "y"), call = function(d, u) lm_in(d, u, m, epsilon = 3)))
   curve <- lapply(c("newton", "tangent", "gradient", "kng"), function(m) list(columns = c("x", "p"), call = function(d, u) curve_in(d, u, m, formula = p ~ x)))
   runs <- lapply(list(
@@ -138,7 +139,8 @@ test_that("a person of 50 rows in every chunk moves what noise is added to as on
   }
   calls <- c(
     list(mean = function(sign, ...) dp_mean(cut(plane(c(2 * sign, 0))), euclidean(2), 1, c(0, 0), 2, mechanism = "laplace", ...)),
-    lapply(c(objective = "objective", recentred = "recentred", statistics = "statistics", adassp = "adassp", newton = "newton", gaussian = "gaussian",
+    lapply(c(objective = "objective", recentred = "recentred", statistics = "statistics", adassp = "adassp", boosted = "boosted", newton = "newton",
+             gaussian = "gaussian",
              output = "output"), function(method) {
       function(sign, unit = NULL) lm_in(cut(table(sign)), unit, method, epsilon = 1)
     }),

@@ -89,8 +89,8 @@ test_that("coefficients are on the variables' scales", {
   data$y <- 3 + 0.5 * data$u + 2 * (data$kind == "b") - 4 * data$flag + stats::rnorm(n, sd = 0.5)
   data$z <- -data$y
   bounds <- list(u = c(10, 30), kind = c("a", "b", "c"), flag = c("FALSE", "TRUE"), y = c(center = 12, scale = 3), z = c(-30, 6))
-  for (method in c("objective", "recentred", "huber", "statistics", "adassp", "newton", "gaussian")) {
-    fit <- dp_lm(cbind(y, z) ~ u + kind + flag, data, 20, if (method %in% c("adassp", "newton", "gaussian")) 1e-6 else 0, bounds, method = method)
+  for (method in c("objective", "recentred", "huber", "statistics", "adassp", "boosted", "newton", "gaussian")) {
+    fit <- dp_lm(cbind(y, z) ~ u + kind + flag, data, 20, if (method %in% c("adassp", "boosted", "newton", "gaussian")) 1e-6 else 0, bounds, method = method)
     want <- coef(stats::lm(cbind(y, z) ~ u + kind + flag, data))
     expect_identical(dimnames(coef(fit)), dimnames(want))
     expect_lt(max(abs(coef(fit) - want) / c(1, 0.05, 0.3, 0.3, 0.3)), if (method %in% c("objective", "recentred")) 0.2 else 2)
@@ -136,9 +136,9 @@ test_that("any data of the right shape give a release", {
   bounds <- list(x = c(0, 1), y = c(-1, 1))
   for (x in list(c(1, NA), rep(0.5, 5), c(NA, NA, NA), c(Inf, -Inf), 1, c(1e308, -1e308), c(NaN, 2))) {
     data <- data.frame(x = as.double(x), y = seq_along(x) * 1e200)
-    for (method in c("auto", "objective", "recentred", "huber", "statistics", "adassp", "newton", "descent", "gaussian", "theil_sen", "output", "kng",
-                     "paper")) {
-      fit <- dp_lm(y ~ x, data, 0.5, if (method %in% c("adassp", "newton", "descent", "gaussian")) 1e-5 else 0, bounds, method = method)
+    for (method in c("auto", "objective", "recentred", "huber", "statistics", "adassp", "boosted", "newton", "descent", "gaussian", "theil_sen", "output",
+                     "kng", "paper")) {
+      fit <- dp_lm(y ~ x, data, 0.5, if (method %in% c("adassp", "boosted", "newton", "descent", "gaussian")) 1e-5 else 0, bounds, method = method)
       expect_true(all(is.finite(coef(fit))) || method == "paper")
     }
   }
@@ -262,10 +262,10 @@ test_that("a replaced record, whatever is in it, changes the value alone", {
   told <- function(d, formula, bounds, method) {
     said <- character()
     r <- withCallingHandlers(
-      dp_lm(formula, d, 1, delta = if (method %in% c("adassp", "newton", "descent", "gaussian")) 1e-6 else 0, bounds = bounds, method = method),
+      dp_lm(formula, d, 1, delta = if (method %in% c("adassp", "boosted", "newton", "descent", "gaussian")) 1e-6 else 0, bounds = bounds, method = method),
       warning = function(w) said <<- c(said, conditionMessage(w)), message = function(m) said <<- c(said, conditionMessage(m)))
     r <- unclass(r)
-    r$details[c("moments", "ridge", "scales")] <- NULL # released, too
+    r$details[c("moments", "squares", "ridge", "scales")] <- NULL # released, too
     if (method == "recentred") { # its later rules and draws follow from the released scales
       r$details <- names(r$details)
       r$draws <- names(r$draws)
@@ -275,7 +275,7 @@ test_that("a replaced record, whatever is in it, changes the value alone", {
   public <- list(y = c(center = 0, scale = 1), `log(y)` = c(-3, 3))
   ranges <- list(x = c(-1, 1), `log(x)` = c(-2, 1), `I(1/x)` = c(-5, 5), `ifelse(x > 0, z, 1)` = c(-1, 1), `factor(k)` = c("1", "2", "3"),
                  g = c("a", "b"), `as.numeric(text)` = c(-2, 2), z = c(0, 1e300))
-  for (method in c("objective", "recentred", "huber", "statistics", "adassp", "output", "kng")) for (round in seq_len(if (quick()) 2 else 6)) {
+  for (method in c("objective", "recentred", "huber", "statistics", "adassp", "boosted", "output", "kng")) for (round in seq_len(if (quick()) 2 else 6)) {
     terms <- sample(names(ranges), if (method == "kng") 1 else 2)
     if (method == "kng" && terms == "factor(k)") next
     left <- sample(names(public), 1)
@@ -355,8 +355,8 @@ test_that("the object holds no record and no environment", {
     first <- which(bytes == pattern[1])
     any(vapply(first, function(i) i + 7 <= length(bytes) && identical(bytes[i:(i + 7)], pattern), NA))
   }
-  for (method in c("objective", "recentred", "statistics", "adassp", "output", "kng")) {
-    fit <- dp_lm(formula, data, if (method == "kng") 0.3 else 0.5, if (method %in% c("adassp", "newton", "descent", "gaussian")) 1e-5 else 0,
+  for (method in c("objective", "recentred", "statistics", "adassp", "boosted", "output", "kng")) {
+    fit <- dp_lm(formula, data, if (method == "kng") 0.3 else 0.5, if (method %in% c("adassp", "boosted", "newton", "descent", "gaussian")) 1e-5 else 0,
                  list(x = c(0, 100), y = c(0, 100)),
                  method = method)
     bytes <- serialize(list(fit, summary(fit)), NULL, ascii = FALSE, xdr = TRUE)
@@ -682,7 +682,7 @@ test_that("the price is taken before a record is read, by every method", {
       entries <<- c(entries, nrow(ledger_history(ledger)))
       x
     })
-    delta <- if (method %in% c("adassp", "newton", "descent", "gaussian")) 1e-6 else 0
+    delta <- if (method %in% c("adassp", "boosted", "newton", "descent", "gaussian")) 1e-6 else 0
     dp_lm(y ~ x, records, 0.5, delta, bounds, method = method, ledger = ledger)
     # the first chunk is asked for the names of its columns, which are public
     expect_gte(sum(entries == 1), 2)
@@ -698,7 +698,8 @@ test_that("the price is taken before a record is read, by every method", {
   for (method in setdiff(methods, "paper")) {
     ledger <- dp_ledger(epsilon = 1, delta = 1e-5)
     seen <- NULL
-    dp_lm(y ~ x, frame[1:20, ], 0.5, if (method %in% c("adassp", "newton", "descent", "gaussian")) 1e-6 else 0, bounds, method = method, ledger = ledger)
+    dp_lm(y ~ x, frame[1:20, ], 0.5, if (method %in% c("adassp", "boosted", "newton", "descent", "gaussian")) 1e-6 else 0, bounds, method = method,
+          ledger = ledger)
     expect_identical(seen, 1L, label = method)
   }
 })

@@ -130,7 +130,7 @@ unpromised <- function() once("unpromised", {
   seeded <- with_simulation(1, c(
     lapply(c("laplace", "wrapped", "gaussian", "wrapped_gaussian", "kng", "laplace_truncated", "tangent", "adaptive", "euclidean", "chain"), mean),
     list(mean("wrapped", numerics = "lattice")),
-    lapply(c("objective", "recentred", "huber", "statistics", "adassp", "newton", "descent", "gaussian", "theil_sen", "output", "kng",
+    lapply(c("objective", "recentred", "huber", "statistics", "adassp", "boosted", "newton", "descent", "gaussian", "theil_sen", "output", "kng",
              "paper"), function(method) {
       dp_lm(mpg ~ wt, mtcars, 1, 1e-6, car_bounds, method = method)
     }),

@@ -344,7 +344,7 @@ test_that("a record with a missing cell counts alike everywhere", {
   out <- riemdp:::guessed_responses(rbind(1), rbind(5), data.frame(center = 3, scale = 2), Inf)
   expect_equal(out[1, 1], 1)
   # fits see responses no longer than the proof of their rounding allows
-  far <- riemdp:::residual_responses(rbind(1), rbind(5e7), matrix(0), 2, limit = TRUE)
+  far <- riemdp:::residual_responses(rbind(1), rbind(5e7), matrix(0), 2, limit = riemdp:::REACH)
   expect_equal(far[1, 1], riemdp:::REACH)
   expect_equal(riemdp:::guessed_responses(rbind(1), rbind(5e9), data.frame(center = 0, scale = 1), 3)[1, 1], 3)
   expect_identical(riemdp:::guessed_responses(rbind(0), rbind(0), data.frame(center = 3, scale = 2), Inf)[1, 1], 0)

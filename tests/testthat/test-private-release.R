@@ -212,6 +212,7 @@ test_that("what every private release pays for its draws is what it states, and 
     objective = line("objective"), trusted = line("objective", guess = "trusted"), recentred = line("recentred"), huber = line("huber"),
     statistics = line("statistics"),
     adassp = line("adassp", delta = 1e-6), adassp_trusted = line("adassp", delta = 1e-6, guess = "trusted"),
+    boosted = line("boosted", delta = 1e-6), boosted_trusted = line("boosted", delta = 1e-6, guess = "trusted"),
     line_gaussian = line("gaussian", delta = 1e-6), gaussian_unit = line("gaussian", delta = 1e-6, unit = rep_len(1:40, n), guess = "trusted"),
     line_newton = line("newton", delta = 1e-6), descent = line("descent", delta = 1e-6), newton_trusted = line("newton", delta = 1e-6, guess = "trusted"),
     output = line("output"),

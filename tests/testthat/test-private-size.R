@@ -774,8 +774,8 @@ test_that("a fit at a released size is that of N records, of which the missing o
   budget <- 1 - 0.05
   whole <- fit_table(120)
   padded <- rbind(whole, data.frame(x = rep(NA, 30), y = NA))
-  for (m in c("objective", "recentred", "huber", "statistics", "output", "adassp", "newton", "descent", "gaussian", "theil_sen")) {
-    delta <- if (m %in% c("adassp", "newton", "descent", "gaussian")) 1e-5 else 0
+  for (m in c("objective", "recentred", "huber", "statistics", "output", "adassp", "boosted", "newton", "descent", "gaussian", "theil_sen")) {
+    delta <- if (m %in% c("adassp", "boosted", "newton", "descent", "gaussian")) 1e-5 else 0
     one <- at_count(150, with_simulation(4, more_fit(whole, method = m, delta = delta)))
     two <- with_simulation(4, line_fit(padded, method = m, delta = delta, epsilon = budget))
     expect_equal(one$value, two$value, tolerance = 1e-6, info = m)

@@ -70,7 +70,7 @@ test_that("ticks of private calls don't tell neighbours apart", {
   memory <- list(identity)
   bounds <- list(x = c(-1, 1), y = c(center = 0, scale = 1))
   for (method in setdiff(names(riemdp:::linear_methods()), c("theil_sen", "kng", "paper"))) {
-    delta <- if (method %in% c("adassp", "newton", "descent", "gaussian")) 1e-6 else 0
+    delta <- if (method %in% c("adassp", "boosted", "newton", "descent", "gaussian")) 1e-6 else 0
     compare(paste("dp_lm", method), function(d) dp_lm(y ~ x, d, 1, delta, bounds, method = method), frame, other)
   }
   compare("dp_lm theil_sen", function(d) dp_lm(y ~ x, d, 1, bounds = bounds, method = "theil_sen"), frame, other, memory)

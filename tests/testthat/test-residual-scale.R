@@ -7,7 +7,8 @@ line_frame <- function(n, sd = 0.8) {
   data.frame(x = x, y = 0.2 + 0.5 * x + stats::rnorm(n, sd = sd))
 }
 line_fit <- function(data, epsilon, method = "statistics") {
-  dp_lm(y ~ x, data, epsilon, if (method %in% c("adassp", "newton", "descent", "gaussian")) 1e-6 else 0, bounds = LINE, method = method, guess = "trusted")
+  dp_lm(y ~ x, data, epsilon, if (method %in% c("adassp", "boosted", "newton", "descent", "gaussian")) 1e-6 else 0, bounds = LINE, method = method,
+        guess = "trusted")
 }
 sums_of <- function(fit, data, bound = 3, epsilon = 1) {
   ask <- list(fit = fit, curve = FALSE, n = nrow(data), bound = bound, q = nrow(fit$scaled_coefficients), bits = internal$variance_bits(nrow(data), epsilon))
@@ -306,7 +307,7 @@ test_that("a plan says beforehand which intervals about the population public nu
     if (form == "chunks") able <- setdiff(able, c("theil_sen", "kng"))
     for (method in able) {
       given <- if (form == "chunks") chunks(data, 150) else data
-      delta <- if (method %in% c("adassp", "newton", "descent", "gaussian")) 1e-6 else 0
+      delta <- if (method %in% c("adassp", "boosted", "newton", "descent", "gaussian")) 1e-6 else 0
       fit <- dp_lm(y ~ x, given, case[[2]], delta, bounds = LINE, method = method, unit = of)
       compare(plan[plan$method == method, ], fit, given, of)
     }

@@ -199,7 +199,9 @@ test_that("what can't be is refused by public facts", {
   for (method in c("recentred", "statistics", "theil_sen", "kng", "paper")) {
     expect_error(fit(subset = ~ x > 0, method = method), class = "riemdp_error_unsupported")
   }
-  for (method in c("adassp", "newton", "descent")) expect_error(fit(subset = ~ x > 0, method = method, delta = 1e-6), class = "riemdp_error_unsupported")
+  for (method in c("adassp", "boosted", "newton", "descent")) {
+    expect_error(fit(subset = ~ x > 0, method = method, delta = 1e-6), class = "riemdp_error_unsupported")
+  }
   expect_error(dp_lm(y ~ x, chunks(list(d)), 1, bounds = around, subset = ~ x > 0), class = "riemdp_error_unsupported")
   made <- fit(subset = ~ x > 0)
   expect_error(dp_residual_scale(made, d, 1), class = "riemdp_error_unsupported")

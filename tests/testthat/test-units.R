@@ -329,8 +329,8 @@ test_that("a run of units goes on with the same units only", {
 # ---- linear regression --------------------------------------------------------------------------------------------------------------
 
 lm_bounds <- list(x = c(0, 1), y = c(center = 0, scale = 1))
-lm_methods <- c("objective", "recentred", "huber", "statistics", "adassp", "newton", "descent", "gaussian", "output", "kng")
-delta_of <- function(method) if (method %in% c("adassp", "newton", "descent", "gaussian", "gradient")) 1e-3 else 0
+lm_methods <- c("objective", "recentred", "huber", "statistics", "adassp", "boosted", "newton", "descent", "gaussian", "output", "kng")
+delta_of <- function(method) if (method %in% c("adassp", "boosted", "newton", "descent", "gaussian", "gradient")) 1e-3 else 0
 lm_of <- function(d, method, ..., epsilon = 1, formula = y ~ x, bounds = lm_bounds) {
   dp_lm(formula, d, epsilon, delta_of(method), bounds, method = method, ...)
 }
@@ -483,9 +483,9 @@ test_that("a unit's rows count with their average in a linear fit", {
   unit <- with_simulation(7, sample(c(1, 1, 1:40), 300, TRUE))
   w <- 1 / tabulate(unit, 40)[unit]
   near <- stats::lm(y ~ x, d, weights = w)
-  for (method in c("statistics", "adassp", "newton", "descent", "gaussian", "output", "objective", "recentred")) {
+  for (method in c("statistics", "adassp", "boosted", "newton", "descent", "gaussian", "output", "objective", "recentred")) {
     fit <- with_simulation(8, lm_of(d, method, unit = unit, epsilon = 1000, guess = "trusted"))
-    expect_lt(max(abs(fit$value - stats::coef(near))), if (method %in% c("output", "objective")) 0.15 else 0.1, label = method)
+    expect_lt(max(abs(fit$value - stats::coef(near))), if (method %in% c("output", "objective", "boosted")) 0.15 else 0.1, label = method)
     expect_identical(fit$n, 40)
   }
   share <- riemdp:::unit_shares(list(of = unit, count = 40))
