@@ -117,8 +117,12 @@ abort_form <- function(what) {
 # Numbers of records in a plain form: a list of single points, an array with records last, a table with a row each.
 # `size`: of a point, one number or the sides of a matrix.
 plain_rows <- function(x, size) {
-  if (inherits(x, "riemdp_points")) x <- as.array(x)
   length <- prod(size)
+  if (inherits(x, "riemdp_points")) {
+    rows <- unname(as.matrix(x))
+    if (ncol(rows) != length) abort_form(sprintf("points of %d numbers", length))
+    return(list(rows = rows, names = names(x)))
+  }
   if (is.list(x) && !is.object(x)) {
     return(list(rows = matrix(vapply(x, single_numbers, numeric(length), size), ncol = length, byrow = TRUE),
                 names = names(x)))

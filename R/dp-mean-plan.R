@@ -87,7 +87,8 @@ dp_mean_plan <- function(M, n = NULL, epsilon = NULL, center = NULL, radius, ...
   if (!is.null(spread)) spread <- check_number(spread, "spread", positive = TRUE)
   private_n <- check_choice(neighbours, "neighbours", c("replace", "add_remove")) == "add_remove"
   asked <- function(space, center, n, epsilon) {
-    ask <- mean_ask(space, n, epsilon, center, radius, delta, "auto", NULL, calibration, timing, numerics, max_trials,
+    of <- if (identical(wanted, "tangent")) "tangent" else "auto" # which alone needs no model of rounding errors
+    ask <- mean_ask(space, n, epsilon, center, radius, delta, of, NULL, calibration, timing, numerics, max_trials,
                     list(), clipped, variance, post)
     ask$private_n <- private_n
     ask

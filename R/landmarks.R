@@ -18,7 +18,14 @@ read_points.riemdp_kendall <- function(M, x, how) {
 #' @export
 read_points.riemdp_kendall_space <- function(M, x, how) {
   check_unused(how, "units")
-  c(read_configurations(M, x, how), hint = " (landmarks that are missing, all in one place or all on a line)")
+  read <- read_configurations(M, x, how)
+  good <- rowSums(!is.finite(read$rows)) == 0
+  good[good] <- mf_is_point(M, new_points(read$rows[good, , drop = FALSE], M))
+  read$rows[!good, ] <- NA
+  if (any(good)) { # centred, and of shapes scaled
+    read$rows[good, ] <- storage_rows(as.array(new_points(read$rows[good, , drop = FALSE], M)), M)
+  }
+  c(read, hint = " (landmarks that are missing, all in one place or all on a line)")
 }
 
 #' @export
@@ -27,8 +34,9 @@ read_points.riemdp_size_and_shape <- read_points.riemdp_kendall_space
 # how many coordinates landmarks have; none on other spaces
 landmark_sides <- function(M) {
   facts <- mf_facts(M) # what it says is checked there
-  if (inherits(M, "riemdp_kendall")) return(2)
-  if (inherits(M, c("riemdp_kendall_space", "riemdp_size_and_shape"))) return(facts$cols)
+  pulled <- inherits(M, "riemdp_pullback") # records of which are no landmarks
+  if (!pulled && inherits(M, "riemdp_kendall")) return(2)
+  if (!pulled && inherits(M, c("riemdp_kendall_space", "riemdp_size_and_shape"))) return(facts$cols)
   abort_riemdp("unsupported", sprintf("landmarks are those of kendall() and size_and_shape(), not of %s.",
                                       label_manifold(M)))
 }
@@ -39,13 +47,20 @@ read_configurations <- function(M, x, how = list()) {
     abort_riemdp("unsupported", paste("landmarks that have been superimposed together depend on each other (projection",
                                       "at their mean, sliding). Give the raw ones: shapes need no superimposition."))
   }
+  if (inherits(x, "riemdp_points") && !identical(label_manifold(attr(x, "manifold")), label_manifold(M))) {
+    abort_riemdp("argument", sprintf("`x` has points of another space than %s.", label_manifold(M)))
+  }
   read <- landmark_rows(x, M$param, landmark_sides(M), how$layout)
   if (!is.null(how$template)) read$rows <- complete_landmarks(M, read$rows, template_rows(M, how$template))
   read
 }
 
 landmark_rows <- function(x, k, m, layout) {
-  if (inherits(x, "riemdp_points")) x <- as.array(x)
+  if (inherits(x, "riemdp_points")) {
+    names <- names(x)
+    x <- as.array(x)
+    if (length(dim(x)) == 3) dimnames(x) <- list(NULL, NULL, names) else colnames(x) <- names
+  }
   if (m == 2 && is.complex(x)) {
     check_unused(list(layout = layout), "layout")
     if (NROW(x) != k) abort_form(sprintf("configurations of %d landmarks", k))
@@ -222,7 +237,8 @@ configurations <- function(M, rows, names) {
 #' line of sizes, labels where that line says so, and a matrix.
 #'
 #' Each block, or each record's lines of a matrix, gives a record by itself: what can't be read there is that record's
-#' missing value, a block of another number of landmarks is missing altogether. `SCALE=` multiplies a block's
+#' missing value, a block of another number of landmarks, or with a `SCALE=` that is no positive number, is missing
+#' altogether. Where blocks begin is public: a line with `LM=` or `LM3=` begins one. `SCALE=` multiplies a block's
 #' coordinates, which changes sizes and no shape. Curves (`CURVES=`, `POINTS=`) are left out.
 #'
 #' The line of sizes of an NTS file has a 1, the number of rows, that of columns, and whether numbers may be missing,
@@ -265,13 +281,13 @@ read_tps <- function(file, k, m = 2, negative = c("keep", "missing")) {
     said <- function(what) value[at[keyed[at] & key[at] == what]][1]
     if (key[start[i]] == c("LM", "LM3")[m - 1] && identical(text_numbers(value[start[i]]), as.double(k))) {
       out[, , i] <- block_landmarks(lines[at], keyed[at], k, m, negative)
-      scale <- text_numbers(said("SCALE"))
-      if (isTRUE(is.finite(scale) && scale > 0)) out[, , i] <- out[, , i] * scale
+      scale <- if (is.na(said("SCALE"))) 1 else text_numbers(said("SCALE"))
+      out[, , i] <- out[, , i] * if (is.finite(scale) && scale > 0) scale else NA
     }
     name <- c(said("ID"), said("IMAGE"), "")
     names[i] <- name[!is.na(name)][1]
   }
-  if (any(nzchar(names))) dimnames(out) <- list(NULL, NULL, names)
+  dimnames(out) <- list(NULL, NULL, names)
   out
 }
 
@@ -281,6 +297,19 @@ file_lines <- function(file) {
   }
   lines <- readLines(file, warn = FALSE, skipNul = TRUE)
   iconv(lines, "UTF-8", "UTF-8", sub = "?")
+}
+
+# lines that end with a line feed: a carriage return inside one ends none
+nts_lines <- function(file) {
+  file_lines(file)
+  con <- gzfile(file, "rb")
+  on.exit(close(con))
+  bytes <- list()
+  while (length(one <- readBin(con, "raw", 1e6))) bytes <- c(bytes, list(one))
+  bytes <- c(raw(), unlist(bytes))
+  text <- rawToChar(bytes[bytes != 0])
+  lines <- strsplit(iconv(text, "UTF-8", "UTF-8", sub = "?"), "\n", fixed = TRUE)[[1]]
+  sub("\r$", "", sub("^\ufeff", "", lines))
 }
 
 # of the k lines after LM=, m numbers each
@@ -301,9 +330,9 @@ read_nts <- function(file, k, m = 2, lines = 1) {
   k <- check_count(k, "k", least = 3)
   m <- check_count(m, "m", least = 2, most = 3)
   per_row <- check_count(lines, "lines", most = 1e4)
-  text <- file_lines(file)
-  text <- text[!grepl("^[[:space:]]*[\"']", text)]
-  text <- text[cumsum(nzchar(trimws(text))) > 0]
+  text <- nts_lines(file)
+  about <- cumsum(nzchar(trimws(text)) & !grepl("^[[:space:]]*[\"']", text)) == 0 # later ones are of records
+  text <- text[!about]
   sizes <- nts_sizes(text[1])
   single <- sizes$columns == m && sizes$rows == k
   if (!single && sizes$columns != k * m) {
@@ -329,7 +358,7 @@ nts_rows <- function(fields, sizes, per_row) {
   length(fields) <- sizes$rows * per_row
   rows <- lapply(seq_len(sizes$rows), function(i) unlist(fields[(i - 1) * per_row + seq_len(per_row)]))
   ends <- function(i) vapply(rows, function(row) c(row, "")[max(1, i(row))], "")
-  names <- switch(sizes$row_labels, L = rep_len(labels[[1]], sizes$rows), B = ends(function(row) 1), E = ends(length))
+  names <- switch(sizes$row_labels, L = c(labels[[1]], rep("", sizes$rows))[seq_len(sizes$rows)], B = ends(function(row) 1), E = ends(length))
   numbers <- vapply(rows, function(row) {
     row <- switch(sizes$row_labels, B = row[-1], E = row[-length(row)], row)
     if (length(row) != sizes$columns) return(rep(NA_real_, sizes$columns))

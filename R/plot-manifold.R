@@ -164,6 +164,7 @@ outline_links <- function(M) {
   M <- single_space(M)
   k <- M$param
   spatial <- mf_facts(M)$cols == 3
+  if (!is.null(M$links)) landmark_numbers(k, M$links, "links", 2) # it may come from a tampered file
   links <- M$links %||% (if (spatial) cbind(seq_len(k), seq_len(k)) else cbind(seq_len(k), c(seq_len(k)[-1], 1L)))
   if (spatial) rbind(links, links + k) else links
 }

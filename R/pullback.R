@@ -13,24 +13,27 @@
 #' nothing that f or its inverse does, but that they are functions of their argument alone. A record for which f fails,
 #' or gives no point of `M`, is missing.
 #'
-#' Releases hold the space, so f and `inverse` must not carry data: their environment becomes the global one. They find
-#' what is defined at top level and in packages, and nothing of the function in which they were written.
+#' Releases hold the space, so f and `inverse` must not carry data: they are read from their own text, and their
+#' environment is the global one. They find what is defined at top level and in packages, and nothing of the function in
+#' which they were written; functions that hold others that have no text (those of packages that make functions) are
+#' refused.
 #'
 #' `mf_representatives()` puts the member of a record's orbit that is nearest to the public `center` in its place: a
 #' function of that record alone. With D the distance between the centre and the nearest other member of its own orbit,
-#' two records in a ball of radius at most D/4 are as far apart as their orbits, so means, regressions and tests there
-#' are those of orbits, and `radius` is checked against it. Up to D/6 the mean is that of orbits among all orbits, not in
+#' two records in a ball of radius at most D/4 are as far apart as their orbits, so what rests on distances of points of
+#' the ball, means and tests among it, is that of orbits, and `radius` is checked against it. (Curves may leave the ball.) Up to D/6 the mean is that of orbits among all orbits, not in
 #' the ball alone (proof: `proofs/geometry.md` of the installed package, section 9). The group acts on points by
 #' matrices: \eqn{x \mapsto Ax} on [sphere()], \eqn{X \mapsto XA} on
 #' [rotations()], whose symmetries are those of the object that is turned. Axes, lines without a sense, are
 #' [grassmann()] (d, 1).
 #'
 #' @param M a manifold.
-#' @param f function of one record (a row of a data frame as a list, a row of a matrix, or an element of a list or
-#'   vector) that gives one point of `M`: a vector or matrix of numbers.
+#' @param f function of one record that gives one point of `M`: a vector or matrix of numbers. A record is a row of a data
+#'   frame as a list of numbers, a row of a matrix or an element of a vector as numbers, or an element of a list as it
+#'   is. Text and factors become numbers cell by cell, since the type of a column is one of all records.
 #' @param inverse function of one point, in the same form, that gives the record, or `NULL`.
 #' @param name what the space is called where it is printed.
-#' @param x for `mf_original()`: points, a release, a mean, or one point as `f` gives it. For `mf_representatives()`:
+#' @param x for `mf_original()`: points, a release of one point, a mean, or one point as `f` gives it. For `mf_representatives()`:
 #'   records as [as_mf_points()] takes them.
 #' @param group a list of orthogonal matrices, closed under products, the identity among them.
 #' @param center the public centre, one point.
@@ -69,8 +72,8 @@ pullback <- function(M, f, inverse = NULL, name = "a pullback") {
   if (inherits(M, "riemdp_pullback") || of_user(M)) {
     abort_riemdp("unsupported", "a pullback is of one of the package's own manifolds.")
   }
-  if (!is_string(name)) abort_riemdp("argument", "`name` must be one string.")
-  M$pulled <- name
+  if (!is_string(name) || grepl("[[:cntrl:]]", name)) abort_riemdp("argument", "`name` must be one line of text.")
+  M$pulled <- as.vector(name)
   M$f <- bare_function(f, "f")
   if (!is.null(inverse)) M$inverse <- bare_function(inverse, "inverse")
   structure(M, class = c("riemdp_pullback", class(M)))
@@ -79,14 +82,19 @@ pullback <- function(M, f, inverse = NULL, name = "a pullback") {
 #' @export
 manifold_label.riemdp_pullback <- function(M) sprintf("%s, as points of %s", M$pulled, NextMethod())
 
-# without the environment and the text in which it was written: releases hold it
+# Read from its own text, which holds no environment of its own nor of functions inside it: releases hold it
 bare_function <- function(f, name) {
   if (!is.function(f)) abort_riemdp("argument", sprintf("`%s` must be a function.", name))
   if (is.primitive(f)) return(f)
   f <- utils::removeSource(f)
   attributes(f) <- NULL
-  environment(f) <- globalenv()
-  f
+  text <- deparse(f, control = c("keepNA", "keepInteger", "digits17", "showAttributes"))
+  text <- text[!grepl("^<(environment|bytecode)", text)]
+  read <- tryCatch(eval(parse(text = text, keep.source = FALSE), globalenv()), error = function(e) NULL)
+  if (!is.function(read)) {
+    abort_riemdp("argument", sprintf("`%s` must be a function that is written out: it holds what has no text.", name))
+  }
+  read
 }
 
 #' @export
@@ -97,6 +105,9 @@ read_points.riemdp_pullback <- function(M, x, how) {
   }
   check_unused(how, c("units", "layout", "template"))
   facts <- mf_facts(M)
+  if (facts$rows > 0 && facts$ambient != facts$rows * facts$cols) {
+    abort_riemdp("unsupported", "a pullback's points are made of real numbers.")
+  }
   size <- if (facts$rows > 0) c(facts$rows, facts$cols) else facts$ambient
   one <- record_getter(x)
   rows <- vapply(seq_len(one$count), function(i) contained(as.double(single_numbers(M$f(one$get(i)), size)),
@@ -104,19 +115,26 @@ read_points.riemdp_pullback <- function(M, x, how) {
   list(rows = matrix(rows, one$count, prod(size), byrow = TRUE), names = one$names, hint = " (or `f` fails there)")
 }
 
-# list(count, get, names): records one at a time, in the form that f takes
+# list(count, get, names): records one at a time, in the form that f takes; cells are numbers by themselves
 record_getter <- function(x) {
   if (is.data.frame(x)) {
-    names <- if (is.character(attr(x, "row.names"))) row.names(x)
-    columns <- as.list(x)
-    return(list(count = nrow(x), get = function(i) lapply(columns, function(v) if (is.null(dim(v))) v[[i]] else v[i, ]),
-                names = names))
+    if (!is_table(x)) abort_form("a data frame whose columns are vectors")
+    columns <- lapply(as.list(x), number_cells)
+    return(list(count = nrow(x), get = function(i) lapply(columns, `[`, i),
+                names = if (is.character(attr(x, "row.names"))) row.names(x)))
   }
-  if (is.matrix(x)) return(list(count = nrow(x), get = function(i) x[i, ], names = rownames(x)))
-  if (is.object(x) || !is.null(dim(x)) || !(is.list(x) || is.atomic(x)) || is.null(x)) {
+  if (is.matrix(x) && !is.object(x) && is.atomic(x)) {
+    rows <- matrix(number_cells(as.vector(x)), nrow(x), dimnames = list(NULL, colnames(x)))
+    return(list(count = nrow(x), get = function(i) rows[i, ], names = rownames(x)))
+  }
+  if (is.list(x) && !is.object(x) && is.null(dim(x))) {
+    return(list(count = length(x), get = function(i) x[[i]], names = names(x)))
+  }
+  if (!is.null(dim(x)) || is.null(x) || !(is.factor(x) || (is.atomic(x) && !is.object(x)))) {
     abort_form("a data frame or matrix with a record in each row, a list or a vector")
   }
-  list(count = length(x), get = function(i) x[[i]], names = names(x))
+  cells <- number_cells(x)
+  list(count = length(cells), get = function(i) cells[i], names = names(x))
 }
 
 #' @rdname pullback
@@ -125,6 +143,10 @@ mf_original <- function(x, M) {
   mf_facts(M)
   if (!inherits(M, "riemdp_pullback") || !is.function(M$inverse)) {
     abort_riemdp("argument", "`M` must be a pullback() that was given its inverse.")
+  }
+  space <- if (is.list(x)) x$manifold else attr(x, "manifold")
+  if (!is.null(space) && !identical(space, M)) {
+    abort_riemdp("argument", sprintf("`x` is of another space than %s.", label_manifold(M)))
   }
   if (inherits(x, "riemdp_release")) x <- x$value
   if (inherits(x, "riemdp_frechet_mean")) x <- x$mean
@@ -147,7 +169,9 @@ mf_representatives <- function(x, M, group, center, radius, ...) {
   orbits <- function(rows) lapply(group, function(A) {
     new_points(rows %*% if (right) kronecker(A, diag(n)) else t(A), M)
   })
-  own <- vapply(orbits(t(as.vector(center))), function(y) mf_dist(M, center, y), 0)
+  own <- as.vector(distances_to(M, center, orbits(t(as.vector(center)))))
+  # beyond the cut locus a distance isn't found; it is no less than the injectivity radius
+  own[is.na(own)] <- facts$injectivity_radius
   bound <- min(own[-1], Inf) / 4
   if (check_number(radius, "radius", positive = TRUE) > bound) {
     abort_riemdp("argument", sprintf(paste("`radius` must be at most %.4g: a quarter of the way from the centre to the",
@@ -158,10 +182,19 @@ mf_representatives <- function(x, M, group, center, radius, ...) {
   there <- which(!is.na(x))
   if (!length(there)) return(x)
   images <- orbits(rows[there, , drop = FALSE])
-  nearest <- max.col(-matrix(vapply(images, function(y) mf_dist(M, center, y), numeric(length(there))),
-                             length(there)), "first")
+  d <- distances_to(M, center, images)
+  d[is.na(d)] <- Inf
+  nearest <- max.col(-pmin(d, 1e300), "first")
   for (j in seq_along(group)) rows[there[nearest == j], ] <- as.matrix(images[[j]])[nearest == j, ]
   new_points(unname(rows), M, names = names(x))
+}
+
+# distances of points from the centre, a column for each vector of points; none where one isn't found, point by point
+distances_to <- function(M, center, images) {
+  one <- function(y) tryCatch(mf_dist(M, center, y), riemdp_error = function(e) {
+    if (length(y) == 1) NA_real_ else vapply(seq_along(y), function(i) one(y[i]), 0)
+  })
+  matrix(vapply(images, one, numeric(length(images[[1]]))), length(images[[1]]))
 }
 
 # the identity first
@@ -183,5 +216,9 @@ check_group <- function(group, n, turns) {
   if (!closed || length(identity) != 1) {
     abort_riemdp("argument", "`group` must be closed under products and have the identity, each member once.")
   }
-  group[c(identity, seq_along(group)[-identity])]
+  # to the last digit, so that images are points as records are
+  lapply(group[c(identity, seq_along(group)[-identity])], function(A) {
+    s <- svd(A)
+    s$u %*% t(s$v)
+  })
 }

@@ -44,6 +44,10 @@ check_radius <- function(M, radius, center = NULL) {
   facts <- ball_facts(M, radius, center)
   limit <- radius_limit(facts)
   if (!(radius < limit)) {
+    if (isTRUE(mf_facts(M)$local_bounds)) { # which hold at the radius that was asked for
+      limit <- widest_radius(M, center, radius)
+      facts <- ball_facts(M, limit, center)
+    }
     abort_riemdp("radius", sprintf(
       "`radius` is %.4g, but must be below %.4g on this manifold: %s. %s", radius, limit,
       if (facts$k_max > 0) {
@@ -57,6 +61,16 @@ check_radius <- function(M, radius, center = NULL) {
     ))
   }
   c(facts, list(radius = radius))
+}
+
+# the largest radius for which the bounds over its ball allow it
+widest_radius <- function(M, center, radius) {
+  ends <- c(0, radius)
+  for (i in 1:60) {
+    middle <- mean(ends)
+    ends[if (middle < radius_limit(ball_facts(M, middle, center))) 1 else 2] <- middle
+  }
+  ends[1]
 }
 
 # s cot(s)

@@ -31,7 +31,7 @@
       "Shorten the tangent vector: this manifold is not complete.")                                                    \
     X(OUT_OF_REACH, "out_of_reach",                                                                                     \
       "must stay where doubles tell points apart: in hyperbolic space within 32.5 of the apex or centre, "              \
-      "matrices and compositions away from singular ones, landmarks in space from a line",                                                             \
+      "matrices and compositions away from singular ones, landmarks in space from a line, sizes within 1e70",                                                             \
       "Move the data nearer to the apex or centre: further out rounding alone moves points.")                          \
     X(NO_CONVERGENCE, "no_convergence", "could not be reached: the iteration did not converge",                        \
       "The points may be at or near the cut locus of each other.")                                                     \

@@ -8,7 +8,7 @@
 /* 1 - l1^2 below this: the landmarks lie on a line as far as doubles tell */
 static const double LEAST = 1e-12;
 /* sizes whose squares doubles hold */
-static const double LEAST_SIZE = 1e-140, MOST_SIZE = 1e140;
+static const double LEAST_SIZE = 1e-70, MOST_SIZE = 1e70;
 
 static int sized(manifold_t m)
 {
@@ -88,6 +88,13 @@ static void turn_of(size_t columns, const double *a, const double *b, double *o)
         o[2] = b[2] / (a[0] + a[3]);
         return;
     }
+    double unit = 1 / (a[0] + a[4] + a[8]), s[9], e[3]; /* sixth powers of sizes are none of doubles' */
+    for (size_t j = 0; j < 9; j++)
+        s[j] = a[j] * unit;
+    for (size_t j = 0; j < 3; j++)
+        e[j] = b[j] * unit;
+    a = s;
+    b = e;
     double t = a[0] + a[4] + a[8], p = t - a[0], q = t - a[4], r = t - a[8], u = -a[1], v = -a[2], w = -a[5];
     double c0 = q * r - w * w, c1 = v * w - u * r, c2 = u * w - q * v;
     double d = p * c0 + u * c1 + v * c2;
@@ -409,7 +416,21 @@ static void carry_along(manifold_t m, double d, size_t steps, const double *x, c
     }
 }
 
-/* Numbers of steps in the proportion of the length to the distance from shapes on a line at the base; one Richardson step. */
+/* the least distance of the way's points from what turns leave as it is, at 33 of them */
+static double least_off(manifold_t m, double d, const double *x, const double *w, double *g)
+{
+    double least = INFINITY;
+    for (size_t l = 0; l <= 32; l++) {
+        double t = d * (double)l / 32, c = sized(m) ? 1 : cos(t), s = sized(m) ? t : sin(t);
+        for (size_t j = 0; j < m->ambient; j++)
+            g[j] = c * x[j] + s * w[j];
+        least = fmin(least, off_line(m->rows, m->cols, g, g + m->ambient));
+    }
+    return sqrt(fmax(least, LEAST * dot(m->ambient, x, x)));
+}
+
+/* Numbers of steps in the proportion of the length to the least distance from shapes on a line; one Richardson step, which tells
+ * whether they do. */
 static int transport(manifold_t m, double *out, struct points p, struct points q, struct points v, size_t begin,
                      size_t end, double *work)
 {
@@ -423,16 +444,20 @@ static int transport(manifold_t m, double *out, struct points p, struct points q
             return status;
         if (!(gap >= least_gap(m, x, at(q, i))))
             return STATUS_CUT_LOCUS;
-        double s = norm2(n, w), near = sqrt(fmax(off_line(k, m->cols, x, rest), LEAST * dot(n, x, x)));
+        double s = norm2(n, w), off = 0;
         for (size_t j = 0; j < n; j++) {
             w[j] = s > 0 ? w[j] / s : 0;
             u[j] = o[j] = at(v, i)[j];
         }
-        size_t steps = (size_t)fmin(400, 20 + ceil(60 * d / near));
+        size_t steps = (size_t)fmin(5000, 20 + ceil(60 * d / least_off(m, d, x, w, rest)));
         carry_along(m, d, steps, x, w, u, rest);
         carry_along(m, d, 2 * steps, x, w, o, rest);
-        for (size_t j = 0; j < n; j++)
+        for (size_t j = 0; j < n; j++) {
+            off = fmax(off, fabs(o[j] - u[j]) / 15);
             u[j] = o[j] + (o[j] - u[j]) / 15;
+        }
+        if (!(off <= 1e-8 * size))
+            return STATUS_NO_CONVERGENCE;
         turn_rows(k, m->cols, o, u, r, 1);
         centre(k, m->cols, o);
         make_horizontal(m, at(q, i), o);

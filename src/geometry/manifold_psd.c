@@ -7,7 +7,7 @@
 /* least over largest squared singular value: the rank is r as far as doubles tell */
 static const double LEAST = 1e-12;
 /* sizes whose squares doubles hold */
-static const double LEAST_SIZE = 1e-140, MOST_SIZE = 1e140;
+static const double LEAST_SIZE = 1e-70, MOST_SIZE = 1e70;
 
 static int init(struct manifold *m)
 {
@@ -250,7 +250,21 @@ static int carry_along(manifold_t m, size_t steps, const double *x, const double
     return STATUS_OK;
 }
 
-/* steps in the proportion of the length to the least singular value at the base; one Richardson step */
+/* the least squared singular value of the way's points, at 33 of them, to the root */
+static double least_value(manifold_t m, const double *x, const double *w, double *g)
+{
+    size_t r = m->cols;
+    double least = INFINITY, *a = g + m->ambient, *value = a + r * r;
+    for (size_t l = 0; l <= 32; l++) {
+        for (size_t j = 0; j < m->ambient; j++)
+            g[j] = x[j] + (double)l / 32 * w[j];
+        if (spectrum(m, g, a, value, 0, value + r) == STATUS_OK)
+            least = fmin(least, value[0]);
+    }
+    return sqrt(fmax(least, LEAST * dot(m->ambient, x, x)));
+}
+
+/* steps in the proportion of the length to the least singular value; one Richardson step, which tells whether they do */
 static int transport(manifold_t m, double *out, struct points p, struct points q, struct points v, size_t begin,
                      size_t end, double *work)
 {
@@ -262,11 +276,9 @@ static int transport(manifold_t m, double *out, struct points p, struct points q
         int status = horizontal(m, w, x, at(q, i), turn, &gap, rest);
         if (status == STATUS_OK && !(gap >= least_gap(m, x, at(q, i))))
             status = STATUS_CUT_LOCUS;
-        if (status == STATUS_OK)
-            status = spectrum(m, x, rest, rest + r * r, 0, rest + r * r + r);
         if (status != STATUS_OK)
             return status;
-        size_t steps = (size_t)fmin(400, 20 + ceil(60 * norm2(n, w) / sqrt(rest[r * r])));
+        size_t steps = (size_t)fmin(5000, 20 + ceil(60 * norm2(n, w) / least_value(m, x, w, rest)));
         for (size_t j = 0; j < n; j++)
             u[j] = o[j] = at(v, i)[j];
         status = carry_along(m, steps, x, w, u, rest);
@@ -274,8 +286,13 @@ static int transport(manifold_t m, double *out, struct points p, struct points q
             status = carry_along(m, 2 * steps, x, w, o, rest);
         if (status != STATUS_OK)
             return status;
-        for (size_t j = 0; j < n; j++)
+        double off = 0;
+        for (size_t j = 0; j < n; j++) {
+            off = fmax(off, fabs(o[j] - u[j]) / 15);
             u[j] = o[j] + (o[j] - u[j]) / 15;
+        }
+        if (!(off <= 1e-8 * size))
+            return STATUS_NO_CONVERGENCE;
         la_mul('N', 'T', m->rows, r, r, u, m->rows, turn, r, o, m->rows);
         status = make_horizontal(m, at(q, i), o, rest);
         if (status != STATUS_OK)

@@ -33,7 +33,12 @@ test_that("TPS files, block by block", {
   writeLines(c("LM3=4", "0 0 0", "1 0 0", "0 1 0", "0 0 1", "SCALE=3", "LM=4", "0 0 0", "1 0 0", "0 1 0", "0 0 1", "LM3=4", "0 0 0", "1 0"), file)
   y <- read_tps(file, 4, 3)
   expect_identical(y[, , 1], 3 * rbind(0, diag(3)))
-  expect_identical(apply(is.na(y), 3, sum), c(0L, 12L, 9L))
+  expect_identical(unname(apply(is.na(y), 3, sum)), c(0L, 12L, 9L))
+  # a scale that can't be read leaves no size
+  block <- c("LM=3", "0 0", "1 0", "0 1")
+  writeLines(c(block, "SCALE=0,01", block, "SCALE=-1", block, "SCALE=?", block, block, "SCALE=2"), file)
+  expect_identical(unname(apply(is.na(read_tps(file, 3)), 3, all)), c(TRUE, TRUE, TRUE, FALSE, FALSE))
+  expect_identical(read_tps(file, 3)[, , 5], 2 * read_tps(file, 3)[, , 4])
   expect_true(all(is.na(read_tps(file, 4)[, , c(1, 3)])))
 })
 
@@ -51,6 +56,15 @@ test_that("NTS files, a record's lines each", {
   # no record's line decides about another one's
   text("1 5L 6 1 999 DIM=2", c("a b", "c d e"), replace(rows, 3:4, c("", "0 0 1 0 0 1 7 8 9")))
   expect_identical(read_nts(file, 3)[, , -(3:4)], x[, , -(3:4)])
+  # not even one that looks like a comment, or holds a carriage return
+  for (line in c("'0 0 1 0 0 1", "\"a\"", "0 0 1\r0 0 1", "\r", " ")) {
+    text("1 5L 6 1 999 DIM=2", c("a b", "c d e"), replace(rows, 3, line))
+    expect_identical(read_nts(file, 3)[, , -3], x[, , -3])
+  }
+  writeBin(charToRaw("1 2B 6 0\r\n'a' 0 0 1 0 0 1\r\n'b' 0 0 2 0 0 1\r\n"), file)
+  expect_identical(unname(read_nts(file, 3)[2, 1, ]), c(1, 2))
+  text("1 2L 6 0", NULL, NULL)
+  expect_true(all(is.na(read_nts(file, 3))))
   # labels of columns, labels in rows, rows that take several lines, fewer lines than rows
   text("1 5B 6L 1 999", "x1 y1 x2 y2 x3 y3", paste(letters[1:5], rows))
   expect_identical(read_nts(file, 3), x)

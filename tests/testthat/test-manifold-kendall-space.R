@@ -210,6 +210,42 @@ test_that("sizes and shapes: distances, facts and straight geodesics", {
   expect_error(mf_log(P, cbind(Re(z), Im(z)), cbind(Re(z), -Im(z))), class = "riemdp_error_cut_locus")
 })
 
+test_that("sizes and shapes: far sizes, products, and the limit that an error tells", {
+  for (m in 2:3) {
+    with <- some_sizes(4, m, 6, 50 + m)
+    M <- with$M
+    x <- with$x
+    for (h in c(1e-60, 1e60)) {
+      expect_equal(mf_dist(M, h * x[, , 1], h * x) / h, mf_dist(M, x[, , 1], x), tolerance = 1e-12)
+      expect_equal(mf_log(M, h * x[, , 1], h * x) / h, mf_log(M, x[, , 1], x), tolerance = 1e-12)
+      expect_equal(mf_dist(M, x[, , 1], h * x) / max(1, h), mf_dist(M, h * x, array(c(x[, , 1]), dim(x))) / max(1, h), tolerance = 1e-12)
+    }
+    # carried towards small ones: back again, or an error, never another vector
+    u <- mf_random_tangent(M, x[, , 1], 1)[, , 1]
+    for (h in c(0.1, 0.01, 0.001)) {
+      there <- tryCatch(mf_transport(M, x[, , 1], h * x[, , 2], u), riemdp_error_no_convergence = function(e) NULL)
+      if (!is.null(there)) expect_equal(mf_transport(M, h * x[, , 2], x[, , 1], there), u, tolerance = 1e-5)
+    }
+    # raw records, and points, as a part of a product
+    raw <- array(rnorm(24 * m) + 2, c(4, m, 6))
+    P <- product(a = M, b = euclidean(1))
+    joined <- as_mf_points(list(a = raw, b = 1:6), P)
+    expect_false(anyNA(joined))
+    expect_lt(max(mf_dist(M, mf_part(P, joined, "a"), raw)), 1e-12)
+    expect_identical(as_mf_points(list(a = as_mf_points(raw, M), b = 1:6), P), joined)
+    expect_true(all(mf_is_point(P, mf_join(P, list(a = as_mf_points(raw, M), b = 1:6)))))
+    named <- as_mf_points(raw, M)
+    names(named) <- letters[1:6]
+    expect_identical(as_mf_points(named, M), named)
+    expect_error(as_mf_points(as_mf_points(raw, kendall(4, m)), M), "another space", class = "riemdp_error_argument")
+    told <- tryCatch(dp_mean(raw, M, 1, x[, , 1], 1e5, mechanism = "tangent"), error = conditionMessage)
+    limit <- as.numeric(sub(".*below ([0-9.e+-]+) .*", "\\1", told))
+    expect_silent(dp_mean(raw, M, 1, x[, , 1], 0.998 * limit, mechanism = "tangent"))
+    expect_error(dp_mean(raw, M, 1, x[, , 1], 1.002 * limit, mechanism = "tangent"), class = "riemdp_error_radius")
+    expect_identical(dp_mean_plan(M, 6, 1, x[, , 1], 0.1 * limit, mechanism = "tangent")$label, "pure")
+  }
+})
+
 test_that("sizes and shapes: curvature is at most 3 over the squared distance from what turns leave, which is attained", {
   for (m in 2:3) {
     M <- size_and_shape(4, m)

@@ -93,7 +93,57 @@ test_that("a record for which f fails is missing, and no other one", {
   expect_error(pullback(P, identity), class = "riemdp_error_unsupported")
 })
 
+test_that("one record's cell changes no other record, whatever type or levels its column has then", {
+  P <- pullback(euclidean(1), function(r) log(r$a))
+  a <- data.frame(a = c(exp(1), 2, 3))
+  plain <- as.matrix(as_mf_points(a, P))
+  text <- transform(a, a = replace(as.character(a), 1, "n/a"))
+  for (b in list(text, data.frame(a = factor(text$a)), data.frame(a = I(list("n/a", 2, 3))), data.frame(a = c(NA, 2L, 3L)))) {
+    got <- as_mf_points(b, P, invalid = "missing")
+    expect_identical(unname(is.na(got)), c(TRUE, FALSE, FALSE))
+    expect_identical(as.matrix(got)[-1, ], plain[-1, ])
+  }
+  levels <- pullback(euclidean(1), function(r) if (is.factor(r$g)) length(levels(r$g)) else r$g)
+  one <- as.matrix(as_mf_points(data.frame(g = factor(c("1", "2"))), levels))
+  expect_identical(as.matrix(as_mf_points(data.frame(g = factor(c("7", "2"))), levels))[2, ], one[2, ])
+  # types of numbers, matrices, vectors
+  whole <- pullback(euclidean(1), function(r) if (is.integer(r[[1]])) stop() else r[[1]])
+  expect_identical(as.matrix(as_mf_points(data.frame(a = 1:2), whole)), as.matrix(as_mf_points(data.frame(a = c(1, 2)), whole)))
+  rows <- pullback(euclidean(1), function(r) sum(r))
+  expect_identical(as.matrix(as_mf_points(cbind(c("x", "2"), c("1", "3")), rows, invalid = "missing"))[2, ], 5)
+  expect_identical(as.matrix(as_mf_points(c("x", "2"), rows, invalid = "missing"))[2, ], 2)
+  expect_error(as_mf_points(data.frame(a = I(diag(2))), rows), class = "riemdp_error_shape")
+})
+
+test_that("points and releases of another space have no original here", {
+  logs <- pullback(euclidean(1), log, exp, "logs")
+  roots <- pullback(euclidean(1), sqrt, function(y) y^2, "roots")
+  x <- as_mf_points(c(1, 4, 9), roots)
+  expect_identical(mf_original(x, roots), list(1, 4, 9))
+  expect_error(mf_original(x, logs), "another space", class = "riemdp_error_argument")
+  expect_error(mf_original(dp_mean(x, roots, 1, 2, 2), logs), "another space", class = "riemdp_error_argument")
+  expect_error(slide_landmarks(matrix(1:6, 3), pullback(kendall(3, 2), identity), matrix(1:6, 3), 1:3), class = "riemdp_error_unsupported")
+})
+
 test_that("a pullback carries nothing of the function in which it was made", {
+  # nor of functions inside it
+  hidden <- function() {
+    people <- "SECRET"
+    h <- function(v) v
+    f <- function(r, g = NULL) g(r)
+    formals(f)$g <- h
+    list(f, eval(bquote(function(r) .(h)(r))), structure(function(r) r, who = people))
+  }
+  for (f in hidden()) {
+    P <- pullback(euclidean(1), f)
+    bytes <- serialize(dp_mean(as_mf_points(c(1, 2), P), P, 1, 1, 1), NULL)
+    expect_false(grepl("SECRET", rawToChar(bytes[bytes != 0]), useBytes = TRUE))
+    expect_identical(as.matrix(as_mf_points(c(1, 2), P)), cbind(c(1, 2)))
+  }
+  holder <- eval(bquote(function(r) get("x", .(new.env()))))
+  expect_error(pullback(euclidean(1), holder), "written out", class = "riemdp_error_argument")
+  expect_error(pullback(euclidean(1), identity, name = "a\nb"), class = "riemdp_error_argument")
+  expect_null(attributes(pullback(euclidean(1), identity, name = structure("a", who = "SECRET"))$pulled))
   made <- local({
     records <- rnorm(1e5) # what must not travel with a release
     pullback(sphere(1), function(a) c(cos(a), sin(a)), function(y) atan2(y[2], y[1]))
@@ -103,6 +153,21 @@ test_that("a pullback carries nothing of the function in which it was made", {
   expect_identical(environment(made$f), globalenv())
   expect_identical(environment(made$inverse), globalenv())
   expect_null(attr(made$f, "srcref"))
+})
+
+test_that("a record at the cut locus of an image is brought to the centre as others are", {
+  t <- function(a) {
+    m <- diag(4)
+    m[1:2, 1:2] <- c(cos(a), sin(a), -sin(a), cos(a))
+    m
+  }
+  M <- rotations(4)
+  three <- lapply(0:2 * 2 * pi / 3, t)
+  both <- mf_representatives(list(a = t(pi), b = t(0.1)), M, three, diag(4), 0.3)
+  expect_identical(as.matrix(both)[2, ], as.matrix(mf_representatives(list(b = t(0.1)), M, three, diag(4), 0.3))[1, ])
+  expect_equal(mf_dist(M, diag(4), both), c(pi / 3, 0.1), tolerance = 1e-7, ignore_attr = TRUE)
+  # a member at the cut locus of the centre
+  expect_identical(as.matrix(mf_representatives(list(diag(4)), M, list(diag(4), -diag(4)), diag(4), 0.3))[1, ], as.vector(diag(4)))
 })
 
 test_that("orbits are as far apart as their representatives near the centre", {
