@@ -358,7 +358,8 @@ nts_rows <- function(fields, sizes, per_row) {
   length(fields) <- sizes$rows * per_row
   rows <- lapply(seq_len(sizes$rows), function(i) unlist(fields[(i - 1) * per_row + seq_len(per_row)]))
   ends <- function(i) vapply(rows, function(row) c(row, "")[max(1, i(row))], "")
-  names <- switch(sizes$row_labels, L = c(labels[[1]], rep("", sizes$rows))[seq_len(sizes$rows)], B = ends(function(row) 1), E = ends(length))
+  names <- switch(sizes$row_labels, L = c(labels[[1]], rep("", sizes$rows))[seq_len(sizes$rows)],
+                  B = ends(function(row) 1), E = ends(length))
   numbers <- vapply(rows, function(row) {
     row <- switch(sizes$row_labels, B = row[-1], E = row[-length(row)], row)
     if (length(row) != sizes$columns) return(rep(NA_real_, sizes$columns))

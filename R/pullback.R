@@ -20,21 +20,21 @@
 #'
 #' `mf_representatives()` puts the member of a record's orbit that is nearest to the public `center` in its place: a
 #' function of that record alone. With D the distance between the centre and the nearest other member of its own orbit,
-#' two records in a ball of radius at most D/4 are as far apart as their orbits, so what rests on distances of points of
-#' the ball, means and tests among it, is that of orbits, and `radius` is checked against it. (Curves may leave the ball.) Up to D/6 the mean is that of orbits among all orbits, not in
-#' the ball alone (proof: `proofs/geometry.md` of the installed package, section 9). The group acts on points by
-#' matrices: \eqn{x \mapsto Ax} on [sphere()], \eqn{X \mapsto XA} on
-#' [rotations()], whose symmetries are those of the object that is turned. Axes, lines without a sense, are
-#' [grassmann()] (d, 1).
+#' two records in a ball of radius at most D/4 are as far apart as their orbits. So what rests on distances of points of
+#' the ball, as means and tests do, is that of orbits, and `radius` is checked against it (curves may leave the ball).
+#' Up to D/6 the mean is that of orbits among all orbits, not in the ball alone (proof: `proofs/geometry.md` of the
+#' installed package, section 9). The group acts on points by matrices: \eqn{x \mapsto Ax} on [sphere()],
+#' \eqn{X \mapsto XA} on [rotations()], whose symmetries are those of the object that is turned. Axes, lines without a
+#' sense, are [grassmann()] (d, 1).
 #'
 #' @param M a manifold.
-#' @param f function of one record that gives one point of `M`: a vector or matrix of numbers. A record is a row of a data
-#'   frame as a list of numbers, a row of a matrix or an element of a vector as numbers, or an element of a list as it
-#'   is. Text and factors become numbers cell by cell, since the type of a column is one of all records.
+#' @param f function of one record that gives one point of `M`: a vector or matrix of numbers. A record is a row of a
+#'   data frame as a list of numbers, a row of a matrix or an element of a vector as numbers, or an element of a list as
+#'   it is. Text and factors become numbers cell by cell, since the type of a column is one of all records.
 #' @param inverse function of one point, in the same form, that gives the record, or `NULL`.
 #' @param name what the space is called where it is printed.
-#' @param x for `mf_original()`: points, a release of one point, a mean, or one point as `f` gives it. For `mf_representatives()`:
-#'   records as [as_mf_points()] takes them.
+#' @param x for `mf_original()`: points, a release of one point, a mean, or one point as `f` gives it. For
+#'   `mf_representatives()`: records as [as_mf_points()] takes them.
 #' @param group a list of orthogonal matrices, closed under products, the identity among them.
 #' @param center the public centre, one point.
 #' @param radius the radius of the ball that will be used, at most the bound above.
