@@ -29,8 +29,8 @@
 #' \eqn{\exp_X V = X + V}; tangent vectors have a symmetric X'V. Curvature lies between 0 and \eqn{3/s^2}, where
 #' \eqn{s} is the distance from what rotations leave as it is: in the plane the size of X, in space
 #' \eqn{\sqrt{l_2^2+l_3^2}}; \eqn{s} is the injectivity radius as well (proof: section 10). Private is
-#' `mechanism = "tangent"` alone, as for shapes in space. In the plane [product()] of a shape and a line of logarithms of
-#' size is another metric, and has all mechanisms.
+#' `mechanism = "tangent"` alone, as for shapes in space. In the plane [product()] of a shape and a line of logarithms
+#' of size is another metric, and has all mechanisms.
 #'
 #' @param k number of landmarks, 3 or more (in space 4).
 #' @param m dimension of the space in which landmarks lie, 2 or 3.

@@ -128,8 +128,8 @@ closed_curves <- function(M, x, to = NULL) {
   lapply(seq_len(dim(x)[3]), function(i) ellipse_points(matrix(x[, , i], k)))
 }
 
-# landmarks in a plane: list of k x 2 matrices, turned towards `to`; in space of 2k x 2, two views side by side: along the
-# second and the last of the principal axes of `to`, both upright
+# landmarks in a plane: list of k x 2 matrices, turned towards `to`; in space of 2k x 2, two views side by side: along
+# the last and the first of the principal axes of `to`, both upright
 as_outlines <- function(M, x, to = NULL) {
   x <- landmark_matrices(M, x)
   to <- if (is.null(to)) x[[1]] else landmark_matrices(M, plain_shape(M, to))[[1]]
