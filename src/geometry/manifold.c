@@ -75,6 +75,47 @@ int manifold_dist(manifold_t m, double *out, struct points p, struct points q, s
     return STATUS_OK;
 }
 
+static int runge_kutta(manifold_t m, parallel_field f, double d, size_t steps, const double *x, const double *w, double *u,
+                       double *work)
+{
+    size_t n = m->ambient;
+    double *rate = work, *sum = rate + n, *mid = sum + n, h = d / (double)steps;
+    static const double at_[4] = {0, 0.5, 0.5, 1}, weight[4] = {1, 2, 2, 1};
+    for (size_t i = 0; i < steps; i++) {
+        for (size_t j = 0; j < n; j++)
+            rate[j] = sum[j] = 0;
+        for (size_t l = 0; l < 4; l++) {
+            for (size_t j = 0; j < n; j++)
+                mid[j] = u[j] + at_[l] * h * rate[j];
+            int status = f(m, ((double)i + at_[l]) * h, x, w, mid, rate, mid + n);
+            if (status != STATUS_OK)
+                return status;
+            for (size_t j = 0; j < n; j++)
+                sum[j] += weight[l] * rate[j];
+        }
+        for (size_t j = 0; j < n; j++)
+            u[j] += h / 6 * sum[j];
+    }
+    return STATUS_OK;
+}
+
+int manifold_integrate(manifold_t m, parallel_field rate, double d, double steps, const double *x, const double *w, double *u,
+                       double *work)
+{
+    size_t n = m->ambient, count = (size_t)fmin(5000, steps);
+    double *o = work, off = 0, size = norm2(n, u);
+    for (size_t j = 0; j < n; j++)
+        o[j] = u[j];
+    int status = runge_kutta(m, rate, d, count, x, w, u, work + n);
+    if (status == STATUS_OK)
+        status = runge_kutta(m, rate, d, 2 * count, x, w, o, work + n);
+    for (size_t j = 0; j < n && status == STATUS_OK; j++) {
+        off = fmax(off, fabs(o[j] - u[j]) / 15);
+        u[j] = o[j] + (o[j] - u[j]) / 15;
+    }
+    return status == STATUS_OK && !(off <= 1e-8 * size) ? STATUS_NO_CONVERGENCE : status;
+}
+
 /* Frame at p by Gram-Schmidt (twice) on the projected axes, in their order: a function of p alone. */
 int manifold_gram_schmidt(manifold_t m, const double *p, double *frame, double *work)
 {

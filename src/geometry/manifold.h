@@ -228,6 +228,13 @@ void manifold_exp_total(manifold_t m, double *out, const double *p, double *v, c
 int manifold_dist(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work);
 int manifold_transport(manifold_t m, double *out, struct points p, struct points q, struct points v, size_t begin,
                        size_t end, double *work);
+/* The derivative at t of a field u that is parallel along the geodesic from x along w; scratch is what it needs. */
+typedef int (*parallel_field)(manifold_t m, double t, const double *x, const double *w, const double *u, double *rate,
+                              double *scratch);
+/* u carried from 0 to d by Runge and Kutta's method, in so many steps (5,000 at most) and once more in twice as many: one Richardson
+ * step, which tells whether they do: else STATUS_NO_CONVERGENCE. work: 4 ambient and the scratch. */
+int manifold_integrate(manifold_t m, parallel_field rate, double d, double steps, const double *x, const double *w, double *u,
+                       double *work);
 /* orthonormal frame at p from projected axes: dim rows of `ambient` doubles */
 int manifold_gram_schmidt(manifold_t m, const double *p, double *frame, double *work);
 /* isometry of tangent spaces that matches the frames of `coords` */

@@ -34,7 +34,7 @@ static int init(struct manifold *m)
 
 static size_t work_size(manifold_t m)
 {
-    return 8 * m->ambient + la_symeig_work(4);
+    return 10 * m->ambient + la_symeig_work(4);
 }
 
 /* X'Y by columns, of c coordinates */
@@ -377,7 +377,7 @@ static int dist(manifold_t m, double *out, struct points p, struct points q, siz
 
 /* The derivative of a horizontal field u parallel along x cos t + w sin t, |w| = 1: -<u, T> g + g Omega with the velocity T and
  * (tr G - G) omega = -axis of T'u - u'T, G = g'g. With sizes along x + t w, and g Omega alone. */
-static void parallel_rate(manifold_t m, double t, const double *x, const double *w, const double *u, double *rate, double *g)
+static int parallel_rate(manifold_t m, double t, const double *x, const double *w, const double *u, double *rate, double *g)
 {
     size_t k = m->rows, n = m->ambient;
     double *v = g + n, a[9], b[9], axis[3], o[3], c = cos(t), s = sin(t);
@@ -393,27 +393,7 @@ static void parallel_rate(manifold_t m, double t, const double *x, const double 
     for (size_t j = 0; j < n; j++)
         rate[j] = -c * g[j];
     add_turned(k, m->cols, rate, -1, g, o);
-}
-
-/* u from 0 to d in `steps` steps of Runge and Kutta's; rest: 5 n */
-static void carry_along(manifold_t m, double d, size_t steps, const double *x, const double *w, double *u, double *rest)
-{
-    size_t n = m->ambient;
-    double *rate = rest, *sum = rate + n, *mid = sum + n, *g = mid + n, h = d / (double)steps;
-    static const double at_[4] = {0, 0.5, 0.5, 1}, weight[4] = {1, 2, 2, 1};
-    for (size_t i = 0; i < steps; i++) {
-        for (size_t j = 0; j < n; j++)
-            rate[j] = sum[j] = 0;
-        for (size_t l = 0; l < 4; l++) {
-            for (size_t j = 0; j < n; j++)
-                mid[j] = u[j] + at_[l] * h * rate[j];
-            parallel_rate(m, ((double)i + at_[l]) * h, x, w, mid, rate, g);
-            for (size_t j = 0; j < n; j++)
-                sum[j] += weight[l] * rate[j];
-        }
-        for (size_t j = 0; j < n; j++)
-            u[j] += h / 6 * sum[j];
-    }
+    return STATUS_OK;
 }
 
 /* the least distance of the way's points from what turns leave as it is, at 33 of them */
@@ -429,13 +409,12 @@ static double least_off(manifold_t m, double d, const double *x, const double *w
     return sqrt(fmax(least, LEAST * dot(m->ambient, x, x)));
 }
 
-/* Numbers of steps in the proportion of the length to the least distance from shapes on a line; one Richardson step, which tells
- * whether they do. */
+/* numbers of steps in the proportion of the length to the least distance from shapes on a line */
 static int transport(manifold_t m, double *out, struct points p, struct points q, struct points v, size_t begin,
                      size_t end, double *work)
 {
     size_t k = m->rows, n = m->ambient;
-    double *w = work, *u = w + n, *o = u + n, *rest = o + n;
+    double *w = work, *u = w + n, *rest = u + n;
     for (size_t i = begin; i < end; i++) {
         const double *x = at(p, i);
         double r[9], gap, d, size = norm2(n, at(v, i));
@@ -444,26 +423,20 @@ static int transport(manifold_t m, double *out, struct points p, struct points q
             return status;
         if (!(gap >= least_gap(m, x, at(q, i))))
             return STATUS_CUT_LOCUS;
-        double s = norm2(n, w), off = 0;
+        double s = norm2(n, w);
         for (size_t j = 0; j < n; j++) {
             w[j] = s > 0 ? w[j] / s : 0;
-            u[j] = o[j] = at(v, i)[j];
+            u[j] = at(v, i)[j];
         }
-        size_t steps = (size_t)fmin(5000, 20 + ceil(60 * d / least_off(m, d, x, w, rest)));
-        carry_along(m, d, steps, x, w, u, rest);
-        carry_along(m, d, 2 * steps, x, w, o, rest);
-        for (size_t j = 0; j < n; j++) {
-            off = fmax(off, fabs(o[j] - u[j]) / 15);
-            u[j] = o[j] + (o[j] - u[j]) / 15;
-        }
-        if (!(off <= 1e-8 * size))
-            return STATUS_NO_CONVERGENCE;
-        turn_rows(k, m->cols, o, u, r, 1);
-        centre(k, m->cols, o);
-        make_horizontal(m, at(q, i), o);
-        s = norm2(n, o);
+        status = manifold_integrate(m, parallel_rate, d, 20 + ceil(60 * d / least_off(m, d, x, w, rest)), x, w, u, rest);
+        if (status != STATUS_OK)
+            return status;
+        turn_rows(k, m->cols, u, u, r, 1);
+        centre(k, m->cols, u);
+        make_horizontal(m, at(q, i), u);
+        s = norm2(n, u);
         for (size_t j = 0; j < n; j++)
-            out[i * n + j] = s > 0 ? o[j] * (size / s) : 0;
+            out[i * n + j] = s > 0 ? u[j] * (size / s) : 0;
     }
     return STATUS_OK;
 }

@@ -29,7 +29,7 @@ static int init(struct manifold *m)
 static size_t work_size(manifold_t m)
 {
     size_t r = m->cols, a = la_symeig_work(r), b = la_polar_work(r);
-    return 8 * m->ambient + 6 * r * r + 2 * r + (a > b ? a : b);
+    return 10 * m->ambient + 6 * r * r + 2 * r + (a > b ? a : b);
 }
 
 /* X'Y */
@@ -213,41 +213,16 @@ static int dist(manifold_t m, double *out, struct points p, struct points q, siz
     return STATUS_OK;
 }
 
-/* The derivative of a horizontal field u parallel along g = x + t w: g Omega, A Omega + Omega A = -(w'u - u'w), A = g'g; rest: 2 r^2
- * and what turning takes. */
-static int parallel_rate(manifold_t m, double t, const double *x, const double *w, const double *u, double *rate, double *g,
-                         double *rest)
+/* The derivative of a horizontal field u parallel along g = x + t w: g Omega, A Omega + Omega A = -(w'u - u'w), A = g'g */
+static int parallel_rate(manifold_t m, double t, const double *x, const double *w, const double *u, double *rate, double *g)
 {
+    double *rest = g + m->ambient;
     for (size_t j = 0; j < m->ambient; j++) {
         g[j] = x[j] + t * w[j];
         rate[j] = 0;
     }
     gram(m, w, u, rest);
     return add_turned(m, rate, -1, g, rest, rest + m->cols * m->cols);
-}
-
-/* u from 0 to 1 in `steps` steps of Runge and Kutta's */
-static int carry_along(manifold_t m, size_t steps, const double *x, const double *w, double *u, double *work)
-{
-    size_t n = m->ambient;
-    double *rate = work, *sum = rate + n, *mid = sum + n, *g = mid + n, *rest = g + n, h = 1 / (double)steps;
-    static const double at_[4] = {0, 0.5, 0.5, 1}, weight[4] = {1, 2, 2, 1};
-    for (size_t i = 0; i < steps; i++) {
-        for (size_t j = 0; j < n; j++)
-            rate[j] = sum[j] = 0;
-        for (size_t l = 0; l < 4; l++) {
-            for (size_t j = 0; j < n; j++)
-                mid[j] = u[j] + at_[l] * h * rate[j];
-            int status = parallel_rate(m, ((double)i + at_[l]) * h, x, w, mid, rate, g, rest);
-            if (status != STATUS_OK)
-                return status;
-            for (size_t j = 0; j < n; j++)
-                sum[j] += weight[l] * rate[j];
-        }
-        for (size_t j = 0; j < n; j++)
-            u[j] += h / 6 * sum[j];
-    }
-    return STATUS_OK;
 }
 
 /* the least squared singular value of the way's points, at 33 of them, to the root */
@@ -264,7 +239,7 @@ static double least_value(manifold_t m, const double *x, const double *w, double
     return sqrt(fmax(least, LEAST * dot(m->ambient, x, x)));
 }
 
-/* steps in the proportion of the length to the least singular value; one Richardson step, which tells whether they do */
+/* steps in the proportion of the length to the least singular value */
 static int transport(manifold_t m, double *out, struct points p, struct points q, struct points v, size_t begin,
                      size_t end, double *work)
 {
@@ -278,21 +253,12 @@ static int transport(manifold_t m, double *out, struct points p, struct points q
             status = STATUS_CUT_LOCUS;
         if (status != STATUS_OK)
             return status;
-        size_t steps = (size_t)fmin(5000, 20 + ceil(60 * norm2(n, w) / least_value(m, x, w, rest)));
         for (size_t j = 0; j < n; j++)
-            u[j] = o[j] = at(v, i)[j];
-        status = carry_along(m, steps, x, w, u, rest);
-        if (status == STATUS_OK)
-            status = carry_along(m, 2 * steps, x, w, o, rest);
+            u[j] = at(v, i)[j];
+        double steps = 20 + ceil(60 * norm2(n, w) / least_value(m, x, w, rest));
+        status = manifold_integrate(m, parallel_rate, 1, steps, x, w, u, rest);
         if (status != STATUS_OK)
             return status;
-        double off = 0;
-        for (size_t j = 0; j < n; j++) {
-            off = fmax(off, fabs(o[j] - u[j]) / 15);
-            u[j] = o[j] + (o[j] - u[j]) / 15;
-        }
-        if (!(off <= 1e-8 * size))
-            return STATUS_NO_CONVERGENCE;
         la_mul('N', 'T', m->rows, r, r, u, m->rows, turn, r, o, m->rows);
         status = make_horizontal(m, at(q, i), o, rest);
         if (status != STATUS_OK)
