@@ -76,8 +76,8 @@ static void from_real(size_t k, const double *s, double *z)
     for (size_t j = 0; j < k; j++)
         for (size_t i = 0; i < k; i++) {
             const double *e = s + 2 * i + 4 * j * k;
-            *z++ = 0.5 * (e[0] + e[2 * k + 1]);
-            *z++ = 0.5 * (e[1] - e[2 * k]);
+            *z++ = 0.5 * e[0] + 0.5 * e[2 * k + 1];
+            *z++ = 0.5 * e[1] - 0.5 * e[2 * k];
         }
 }
 
@@ -179,7 +179,7 @@ static int project_tangent(manifold_t m, double *out, struct points p, struct po
         for (size_t j = 0; j < k; j++)
             for (size_t l = j; l < k; l++) {
                 size_t a = 2 * (l + j * k), b = 2 * (j + l * k);
-                double re = 0.5 * (x[a] + x[b]), im = 0.5 * (x[a + 1] - x[b + 1]);
+                double re = 0.5 * x[a] + 0.5 * x[b], im = 0.5 * x[a + 1] - 0.5 * x[b + 1];
                 o[a] = o[b] = re;
                 o[b + 1] = -im;
                 o[a + 1] = l == j ? 0 : im;
