@@ -255,3 +255,17 @@ test_that("releases are matrices of complex numbers, of which the label, the pri
   expect_error(dp_mean(x, M, 2, center, 1.5, mechanism = "heat"), class = "riemdp_error_unsupported")
   expect_error(dp_mean(x, M, center = center, radius = 1.5, mechanism = "laplace", numerics = "real", sigma = 0.4), class = "riemdp_error_existence")
 })
+
+test_that("matrices up to the largest doubles stay what they are", {
+  M <- hermitian_spd(2)
+  for (h in c(1.2e308, 1.7e308)) {
+    B <- diag(2) * h
+    expect_identical(mf_project(M, B), B + 0i)
+    expect_equal(mf_exp(M, B, 0 * B) / h, diag(2) + 0i, tolerance = 1e-12)
+    expect_true(all(is.finite(mf_transport(M, diag(2), B, diag(2)))))
+  }
+  C <- diag(2) * 6e307
+  x <- array(C * exp(0.43), c(2, 2, 20))
+  r <- dp_mean(x, M, 200, C, 1, mechanism = "laplace")
+  expect_lt(abs(log(Re(r$value[1, 1]) / 6e307) - 0.43), 0.05)
+})
