@@ -119,8 +119,8 @@
 #'   1,000 to 5,000 records, told nothing of R-squared) the excess error of `"adassp"` was 2 to 45 times its own, its
 #'   own 4 to 100 times that of `"newton"` and 1.3 to 5 times that of `"gaussian"`; so `"auto"` never takes it, whose
 #'   choice by expected errors for even predictors it hardly ever was. Beyond those its expected error says too little,
-#'   as that of `"adassp"` does: measured 1.3 to 3 times that where predictors have half the model's spread, 7 where they
-#'   fill a third of their range, and 80 where they fill a tenth or two of them nearly coincide. No intervals.
+#'   as that of `"adassp"` does: measured 1.3 to 3 times that where predictors have half the model's spread, 7 where
+#'   they fill a third of their range, and 80 where they fill a tenth or two of them nearly coincide. No intervals.
 #' * `"newton"`: eight steps of Newton's method with normal noise on a lattice, in features that follow the released
 #'   centre, spread and second moments of the predictors; pulls are cut in the residual and in the features
 #'   (Avella-Medina, Bradshaw and Loh 2023, from whom it differs in the cuts, in that the residuals' scale comes with

@@ -875,7 +875,7 @@ mutant("orbit-cut", "R/pullback.R", "  d[is.na(d)] <- Inf\n", "  d[is.na(d)] <- 
 mutant("nts-comments", "R/landmarks.R", "text <- text[!about]", "text <- text[!grepl(\"^[[:space:]]*[\\\"']\", text)]", "lines of records are no comments", "landmarks")
 mutant("tps-scale", "R/landmarks.R", "if (is.finite(scale) && scale > 0) scale else NA", "if (is.finite(scale) && scale > 0) scale else 1", "a scale that can't be read leaves no size", "landmarks")
 mutant("transport-told", "src/geometry/manifold.c", "!(off <= 1e-8 * size)", "0", "what isn't carried to its digits is an error", "manifold-kendall-space")
-mutant("hermitian-halves", "src/geometry/manifold_hermitian.c", "0.5 * e[0] + 0.5 * e[2 * k + 1]", "0.5 * (e[0] + e[2 * k + 1])", "matrices near the largest doubles stay what they are", "manifold-hermitian")
+mutant("hermitian-largest", "src/geometry/manifold_hermitian.c", "0.5 * e[0] + 0.5 * e[2 * k + 1]", "0.5 * (e[0] + e[2 * k + 1])", "matrices near the largest doubles stay what they are", "manifold-hermitian")
 mutant("sizes-far", "src/geometry/manifold_kendall_space.c", "double unit = 1 / (a[0] + a[4] + a[8])", "double unit = 1", "sizes are any that doubles hold", "manifold-kendall-space")
 mutant("sizes-centred", "R/landmarks.R", "storage_rows(as.array(new_points(read$rows[good, , drop = FALSE], M)), M)", "read$rows[good, , drop = FALSE]", "points are centred where they are made", "manifold-kendall-space")
 mutant("pullback-contained", "R/pullback.R", "contained(as.double(single_numbers(M$f(one$get(i)), size)),", "identity(as.double(single_numbers(M$f(one$get(i)), size)),", "what goes wrong in f is that record's", "pullback")
