@@ -114,6 +114,10 @@ abort_form <- function(what) {
   abort_riemdp("shape", sprintf("`x` must be %s: see ?as_mf_points.", what))
 }
 
+abort_other_space <- function(M) {
+  abort_riemdp("argument", sprintf("`x` is of another space than %s.", label_manifold(M)))
+}
+
 # Numbers of records in a plain form: a list of single points, an array with records last, a table with a row each.
 # `size`: of a point, one number or the sides of a matrix.
 plain_rows <- function(x, size) {
@@ -398,7 +402,7 @@ read_points.riemdp_roots <- function(M, x, how) {
 
 read_compositions <- function(M, x, how) {
   if (inherits(x, "riemdp_points") && !identical(attr(x, "manifold"), M)) {
-    abort_riemdp("argument", sprintf("`x` has points of another space than %s.", label_manifold(M)))
+    abort_other_space(M)
   }
   check_unused(how, c("units", "layout", "template"))
   if (inherits(x, c("acomp", "rcomp", "aplus", "rplus", "ccomp")) && is.numeric(x)) {

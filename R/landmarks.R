@@ -48,10 +48,10 @@ read_configurations <- function(M, x, how = list()) {
                                       "at their mean, sliding). Give the raw ones: shapes need no superimposition."))
   }
   if (inherits(x, "riemdp_points") && !identical(label_manifold(attr(x, "manifold")), label_manifold(M))) {
-    abort_riemdp("argument", sprintf("`x` has points of another space than %s.", label_manifold(M)))
+    abort_other_space(M)
   }
   read <- landmark_rows(x, M$param, landmark_sides(M), how$layout)
-  if (!is.null(how$template)) read$rows <- complete_landmarks(M, read$rows, template_rows(M, how$template))
+  if (!is.null(how$template)) read$rows <- complete_landmarks(read$rows, template_rows(M, how$template))
   read
 }
 
@@ -97,7 +97,7 @@ template_rows <- function(M, template) {
 
 # Of each row the landmarks that are missing, by the thin-plate spline from the template's others to its own. What has
 # too few, or all on a line (in space: in a plane), stays as it is.
-complete_landmarks <- function(M, rows, template) {
+complete_landmarks <- function(rows, template) {
   m <- ncol(template)
   by_record(rows, m, function(x) {
     seen <- rowSums(is.finite(x)) == m
@@ -291,17 +291,21 @@ read_tps <- function(file, k, m = 2, negative = c("keep", "missing")) {
   out
 }
 
-file_lines <- function(file) {
+check_file <- function(file) {
   if (!is.character(file) || length(file) != 1 || is.na(file) || !file.exists(file) || dir.exists(file)) {
     abort_riemdp("argument", "`file` must be the name of a file.")
   }
+}
+
+file_lines <- function(file) {
+  check_file(file)
   lines <- readLines(file, warn = FALSE, skipNul = TRUE)
   iconv(lines, "UTF-8", "UTF-8", sub = "?")
 }
 
 # lines that end with a line feed: a carriage return inside one ends none
 nts_lines <- function(file) {
-  file_lines(file)
+  check_file(file)
   con <- gzfile(file, "rb")
   on.exit(close(con))
   bytes <- list()

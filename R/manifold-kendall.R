@@ -53,21 +53,21 @@
 #' plot(mf_points(cbind(c(0, 1, 1, 0, 0.5), c(0, 0, 1, 1, 1.5)), house))
 #' @export
 kendall <- function(k, m = 2, links = NULL) {
-  m <- check_count(m, "m", least = 2, most = 3)
-  k <- check_count(k, "k", least = m + 1)
-  if (!is.null(links)) links <- landmark_numbers(k, links, "links", 2)
-  new_manifold(c("kendall", "kendall_space")[m - 1], k, c("riemdp_kendall", "riemdp_kendall_space")[m - 1],
-               extra = if (!is.null(links)) list(links = links) else list())
+  landmark_space(k, m, links, c("kendall", "kendall_space"), c("riemdp_kendall", "riemdp_kendall_space"))
 }
 
 #' @rdname kendall
 #' @export
 size_and_shape <- function(k, m = 2, links = NULL) {
+  landmark_space(k, m, links, c("size_plane", "size_space"), rep("riemdp_size_and_shape", 2))
+}
+
+# names and classes: those in the plane and in space
+landmark_space <- function(k, m, links, names, classes) {
   m <- check_count(m, "m", least = 2, most = 3)
   k <- check_count(k, "k", least = m + 1)
   if (!is.null(links)) links <- landmark_numbers(k, links, "links", 2)
-  new_manifold(c("size_plane", "size_space")[m - 1], k, "riemdp_size_and_shape",
-               extra = if (!is.null(links)) list(links = links) else list())
+  new_manifold(names[m - 1], k, classes[m - 1], extra = if (is.null(links)) list() else list(links = links))
 }
 
 #' @export

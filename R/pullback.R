@@ -101,7 +101,7 @@ bare_function <- function(f, name) {
 read_points.riemdp_pullback <- function(M, x, how) {
   if (inherits(x, "riemdp_points")) {
     if (identical(attr(x, "manifold"), M)) return(read_points.default(M, x, how))
-    abort_riemdp("argument", sprintf("`x` has points of another space than %s.", label_manifold(M)))
+    abort_other_space(M)
   }
   check_unused(how, c("units", "layout", "template"))
   facts <- mf_facts(M)
@@ -146,7 +146,7 @@ mf_original <- function(x, M) {
   }
   space <- if (is.list(x)) x$manifold else attr(x, "manifold")
   if (!is.null(space) && !identical(space, M)) {
-    abort_riemdp("argument", sprintf("`x` is of another space than %s.", label_manifold(M)))
+    abort_other_space(M)
   }
   if (inherits(x, "riemdp_release")) x <- x$value
   if (inherits(x, "riemdp_frechet_mean")) x <- x$mean

@@ -317,6 +317,22 @@ isometry <- function(M) {
   )
 }
 
+# transport of two tangent vectors u of matrices keeps products, turns back, is what geodesics do, and what the pole ladder finds
+expect_carried <- function(M, p, q, u, back, ladder) {
+  moved <- mf_transport(M, p, q, u)
+  expect_equal(c(crossprod(matrix(moved, ncol = 2))), c(crossprod(matrix(u, ncol = 2))), tolerance = 1e-10)
+  expect_lt(max(abs(mf_transport(M, q, p, moved) - u)), back)
+  # a geodesic's velocity
+  expect_lt(max(abs(mf_transport(M, p, q, mf_log(M, p, q)) + mf_log(M, q, p))), 1e-10)
+  h <- 1e-3
+  one <- matrix(u[, , 1], nrow(p))
+  near <- mf_exp(M, p, 2 * h * mf_log(M, p, q))
+  middle <- mf_exp(M, p, h * mf_log(M, p, q))
+  up <- mf_exp(M, p, h * one)
+  through <- mf_exp(M, up, 2 * mf_log(M, up, middle))
+  expect_lt(max(abs(-mf_log(M, near, through) / h - mf_transport(M, p, near, one))), ladder)
+}
+
 record_range <- function(M, x, i) {
   facts <- mf_facts(M)
   if (facts$rows > 0 && facts$cols == 0) x[, i] else if (facts$rows > 0) x[, , i, drop = FALSE] else x[i, , drop = FALSE]
