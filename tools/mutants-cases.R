@@ -279,6 +279,7 @@ mutant("lattice-unasked", "R/mechanism.R", 'numerics = if (ask$numerics == "latt
 mutant("needs-no-delta", "R/mechanism.R", "if (ask$delta == 0 && isTRUE(mechanism$needs_delta))", "if (FALSE)", "Gaussian noise needs delta > 0", "mechanism|dp-mean")
 mutant("laplace-radial-rate", "src/mechanism/mechanism_laplace.c", "*value -= rho / law->sigma;\n    *slope -= 1 / law->sigma;", "*value -= 1.03 * rho / law->sigma;\n    *slope -= 1.03 / law->sigma;", "the Laplace law's rate", "mechanism-laplace")
 mutant("laplace-no-acceptance", "src/mechanism/mechanism_laplace.c", "if (!m->ops->radial_accept || log(rng_uniform(rng)) <= kept)", "if (kept <= INFINITY)", "true area over its bound decides", "mechanism-laplace")
+mutant("wide-neighbours", "src/base/linalg_wide_kernels.h", "if (ANY(lost)) {", "if (ANY(lost)) { lost = live;", "what one matrix of a group needs is done to no other", "linalg-wide")
 mutant("size-acceptance-told", "R/private-size.R", "if (told) plan$acceptance <- NA_real_", "if (FALSE) plan$acceptance <- NA_real_", "what mechanism a released number allows changes no type", "private-size|neighbours")
 mutant("subspace-beyond-cut", "src/geometry/manifold_grassmann_curvature.c", "!(s[k - 1] < RIEMDP_PI / 2)", "!(s[k - 1] < 1.2 * RIEMDP_PI / 2)", "points are met once", "mechanism-laplace")
 mutant("subspace-radial-power", "src/geometry/manifold_grassmann_curvature.c", "count = d - (double)r, c =", "count = d - (double)r - 1, c =", "the bound is above the density", "mechanism-laplace")

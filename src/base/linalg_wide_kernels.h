@@ -356,12 +356,14 @@ TARGET static int KERNEL(ql_values)(size_t n, wide *d, wide *e, wide *work)
                 e0[i] = e[i];
             }
             KERNEL(sweep)(n, l, &live, &tiny, d, e);
-            if (ANY((wide_mask)(d[l] != d[l]) | (wide_mask)(e[l] != e[l]))) {
+            /* lane by lane: what one matrix needs changes no bit of its neighbours */
+            wide_mask lost = (wide_mask)(d[l] != d[l]) | (wide_mask)(e[l] != e[l]);
+            if (ANY(lost)) {
                 for (size_t i = l; i < n; i++) {
-                    d[i] = d0[i];
-                    e[i] = e0[i];
+                    d[i] = SELECT(lost, d0[i], d[i]);
+                    e[i] = SELECT(lost, e0[i], e[i]);
                 }
-                KERNEL(careful_sweep)(n, l, &live, d, e);
+                KERNEL(careful_sweep)(n, l, &lost, d, e);
             }
         }
     return STATUS_OK;

@@ -49,7 +49,8 @@ test_that("data sets of packages are read as they are, and each has a private me
   told <- 0
   for (name in names(DATA)) {
     of_shapes <- startsWith(deparse(body(DATA[[name]]))[1], "landmarks")
-    needs <- if (of_shapes) "shapes" else if (grepl("^storms", name)) "dplyr" else if (grepl("^mpg", name)) "ggplot2"
+    named <- grepl("::", name, fixed = TRUE)
+    needs <- if (of_shapes) "shapes" else if (grepl("^storms", name)) "dplyr" else if (grepl("^mpg", name)) "ggplot2" else if (named) sub("::.*", "", name)
     if (!is.null(needs) && !requireNamespace(needs, quietly = TRUE)) next
     d <- DATA[[name]]()
     x <- as_mf_points(d$x, d$M, units = d$units)

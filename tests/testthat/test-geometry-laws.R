@@ -24,7 +24,8 @@ for (case in all_manifolds()) {
       r <- mf_exp(M, s$p, scale_records(M, unit_tangents(M, s$p, n), case$reach / 2 * runif(n)))
       slack <- mf_dist(M, s$p, s$q) + mf_dist(M, s$p, r) - mf_dist(M, s$q, r)
       expect_gt(min(slack), -1e-9)
-      expect_lt(max(mf_dist(M, s$p, s$p)), 1e-15)
+      # the rounding of a factor's rotation is of the size of the factor, up to 2.4 here
+      expect_lt(max(mf_dist(M, s$p, s$p)), if (has_part(M, "^psd")) 4e-15 else 1e-15)
       tiny <- mf_exp(M, s$p, scale_records(M, s$v, 1e-15 / s$length))
       expect_true(all(is.finite(mf_dist(M, s$p, tiny))))
       expect_false(anyNA(mf_log(M, s$p, tiny)))

@@ -79,6 +79,28 @@ test_that("a matrix gives the same bits whatever its neighbours are", {
   }
 })
 
+test_that("pairs of equal eigenvalues, where a sweep is done again, change no bit of neighbours", {
+  set.seed(5)
+  doubled <- function(k) {
+    a <- random_symmetric(k)
+    b <- matrix(rnorm(k * k), k)
+    kronecker(a, diag(2)) + kronecker((b - t(b)) / 2, matrix(c(0, 1, -1, 0), 2))
+  }
+  for (set in SETS) for (k in 2:3) {
+    moved <- 0
+    for (r in 1:100) { # a group in 80 had been moved
+      all <- replicate(4, doubled(k), simplify = FALSE)
+      together <- run_wide(do.call(stack, all), set = set)
+      for (i in 1:4) {
+        alone <- run_wide(stack(all[[i]]), set = set)
+        moved <- moved + !identical(alone$values_alone[, 1], together$values_alone[, i]) + !identical(alone$values[, 1], together$values[, i])
+        expect_equal(rep(sort(eigen(all[[i]], TRUE)$values)[2 * seq_len(k)], each = 2), sort(alone$values_alone[, 1]), tolerance = 1e-12)
+      }
+    }
+    expect_identical(moved, 0, label = paste(set, k))
+  }
+})
+
 test_that("factors and products agree with base R", {
   for (set in SETS) for (k in c(1, 2, 5, 11, 24)) {
     set.seed(k)
