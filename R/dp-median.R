@@ -69,11 +69,9 @@
 #' one line in many dimensions may take very long, and so may two distant groups of like size or numbers of which most
 #' are 0, from four dimensions and some hundred records on. Outlines vary more in some directions than in others: of the
 #' package's callosa with 6 landmarks (8 dimensions) at \eqn{\epsilon = 4} a call took up to .7 s, with 8 landmarks (12
-#' dimensions) 8 s for 200 of them, and for 100 it had not ended after half a minute. So may records that are far closer
-#' together than the radius, with an \eqn{\epsilon} in the hundreds: 1,000 matrices within a 10,000th of it, at
-#' \eqn{\epsilon = 1000}, took 4 s once and more than 15 s the next time. **So may equal records** without `smooth`: 28
-#' equal 2 x 2 matrices at \eqn{\epsilon = 5} took 3 s, 40 had not ended after 45 s; with `smooth` a 10,000th of the
-#' radius they took .01 s. Try records like yours, made by hand, first.
+#' dimensions) 8 s for 200 of them, and for 100 it had not ended after half a minute. Equal records, and records far
+#' closer together than the radius, take some ten trials at any \eqn{\epsilon}. Try records like yours, made by hand,
+#' first.
 #'
 #' @section A private number of records:
 #' With `neighbours = "add_remove"` a record that is there or isn't moves the sum by 1 at most: \eqn{s = 2/\epsilon}.

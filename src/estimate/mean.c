@@ -13,7 +13,7 @@ struct pass {
     manifold_t m;
     const struct source *x;
     const double *w;
-    double total;
+    double total, smooth;
     int median, forgiving;
     double *carry; /* ambient */
     double *slot;  /* sums of the blocks of one round, ambient + 1 each */
@@ -55,6 +55,8 @@ static int slow_block(const struct pass *c, const double *p, struct points x, co
             continue;
         if (status != STATUS_OK)
             return status;
+        if (c->smooth > 0)
+            sq = hypot(sq, c->smooth);
         sums[m->ambient] += wi * sq;
         if (c->median)
             wi = sq > 0 && !same(m->ambient, p, at(x, i)) ? wi / sq : 0;
@@ -156,7 +158,7 @@ size_t mean_work(manifold_t m, const struct source *x, int memory)
 static struct pass make_pass(manifold_t m, const struct source *x, const double *w, int median, int forgiving,
                              double *work)
 {
-    struct pass c = {m, x, w, 0, median, forgiving, work, work + m->ambient, NULL, m->ambient + manifold_work(m)};
+    struct pass c = {m, x, w, 0, 0, median, forgiving, work, work + m->ambient, NULL, m->ambient + manifold_work(m)};
     c.lane = c.slot + slots_of(x) * (m->ambient + 1);
     if (w)
         for (size_t i = 0; i < x->n; i++)
@@ -378,7 +380,7 @@ static int long_look(manifold_t m, const struct objective *f, double *p, double 
     return 1;
 }
 
-/* Medians have kinks at the records, where secant steps may stall: then the best step along the gradient is taken, which
+/* Medians that aren't smoothed have kinks at the records, where secant steps may stall: then the best step along the gradient is taken, which
  * descends, and they start again. Lengths are in units of the mean distance to the start. */
 static int median_minimise(manifold_t m, const struct mean_records *r, double *p, struct mean_fit *fit, double *work)
 {
@@ -399,8 +401,8 @@ static int median_minimise(manifold_t m, const struct mean_records *r, double *p
         left -= s.iterations;
         fit->gradient_norm = s.gradient_norm;
         fit->variance = value = s.value;
-        fit->converged = s.converged || median_at_record(m, r, p, &fit->gradient_norm, work);
-        if (fit->converged || left <= 0 || !long_look(m, f, p, &value, work))
+        fit->converged = s.converged || (fit->smooth == 0 && median_at_record(m, r, p, &fit->gradient_norm, work));
+        if (fit->converged || fit->smooth > 0 || left <= 0 || !long_look(m, f, p, &value, work))
             break;
         fit->iterations++;
         left--;
@@ -448,6 +450,7 @@ int mean_minimise(manifold_t m, const struct mean_records *r, double *p, struct 
 int mean_run(manifold_t m, const struct source *x, const double *w, double *p, struct mean_fit *fit, double *work)
 {
     struct pass c = make_pass(m, x, w, fit->median, 0, work);
+    c.smooth = fit->smooth;
     double *rest = work + pass_work(m, x);
     struct mean_records r = {{pass_eval, &c}, nearest_in_source, 1, x};
     if (!fit->median && fit->memory > 0)

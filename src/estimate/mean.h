@@ -9,6 +9,7 @@ struct mean_fit {
     /* in */
     double tol;
     int max_iter, memory, median;
+    double smooth; /* of a median: distances d count as the root of d^2 + smooth^2 */
     /* out */
     double gradient_norm, gradient_floor, variance;
     double tolerance; /* the gradient norm that counts as converged where rounding lets it be reached */

@@ -92,7 +92,7 @@ static void prepare(struct call *c, const struct median_args *in, struct arg *x,
                              .coords = ffi_doubles(m->dim),
                              .work = work};
     out->carried = manifold_reference(m, s.centre, o);
-    double *coords = ffi_doubles(in->law ? 1 : s.n * m->dim), *ball = NULL;
+    double *coords = ffi_doubles(in->law ? 1 : s.n * m->dim), *ball = NULL, tol = 0.02 * in->sigma / (double)s.n;
     if (!s.elsewhere && (m->dim > 1 || in->law))
         ball = ffi_records_in_ball(c, x, s.centre, in->radius, out->carried, o, work);
     if (in->law)
@@ -126,9 +126,9 @@ static void prepare(struct call *c, const struct median_args *in, struct arg *x,
         steps_embed(&out->steps.mean, out->coords, mean, out->steps.work);
         out->k.y = mean;
     } else if (!in->law && m->dim == 1) {
-        out->coords[0] = median_middle(coords, s.n, ffi_doubles(s.n));
+        out->coords[0] = median_middle(coords, s.n, in->smooth, tol, ffi_doubles(s.n));
     } else if (!in->law) {
-        median_find(m, ball, s.n, o, in->radius, p, ffi_doubles(median_find_work(m, s.n)));
+        median_find(m, ball, s.n, in->smooth, tol, o, in->radius, p, ffi_doubles(median_find_work(m, s.n)));
         ffi_steps_coords(&out->steps, o, p, out->coords, out->tangent, work);
         steps_clip(&out->steps.mean, out->coords);
     }

@@ -244,11 +244,13 @@ struct public_law {
 double volume_share(double curved, double steep, double radius, double rho);
 /* log of the mass that is proposed for it from a base at the ball's edge, in units of the lattice's cells. work: grid_work() */
 double kng_proposed(size_t d, double radius, const struct public_law *law, double *work);
-/* A point of the ball around `centre` near the records' median: no promise. work: median_find_work() */
+/* A point of the ball around `centre` near the records' median, with distances that are smoothed: no promise; `tol` of the mean gradient.
+ * work: median_find_work() */
 size_t median_find_work(manifold_t m, size_t n);
-void median_find(manifold_t m, const double *x, size_t n, const double *centre, double radius, double *p, double *work);
+void median_find(manifold_t m, const double *x, size_t n, double smooth, double tol, const double *centre, double radius, double *p,
+                 double *work);
 /* of numbers */
-double median_middle(const double *x, size_t n, double *work);
+double median_middle(const double *x, size_t n, double smooth, double tol, double *work);
 
 /* A ball that holds most of n points of [-radius, radius]^d, rows of `coords`, from those around lattice points with radii
  * radius 2^(-(first + level)/2), level < levels (mechanism_place.c): density proportional to exp(rate score + bonus level), and another

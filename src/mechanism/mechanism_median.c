@@ -293,9 +293,13 @@ static void settle(const struct median *k, double *a)
     const double *x = k->coords + best * d;
     for (size_t i = 0; i < k->n; i++)
         same += !memcmp(k->coords + i * d, x, d * sizeof *x);
-    /* whatever rounding makes of the vectors of those that are the same */
-    if (least < INFINITY && median_sum(k, x) <= 2 * (double)same)
-        memcpy(a, x, d * sizeof *x);
+    /* whatever rounding makes of the vectors of those that are the same; where distances are smoothed by more than records are apart the sum
+     * is shorter elsewhere */
+    if (least < INFINITY) {
+        double there = median_sum(k, x);
+        if (there <= 2 * (double)same && there <= median_sum(k, a))
+            memcpy(a, x, d * sizeof *x);
+    }
 }
 
 static void look(struct median *k, const double *a)
@@ -485,25 +489,38 @@ size_t median_find_work(manifold_t m, size_t n)
     return mean_work(m, &s, 6) + m->ambient + n + manifold_work(m);
 }
 
-double median_middle(const double *x, size_t n, double *work)
+double median_middle(const double *x, size_t n, double smooth, double tol, double *work)
 {
     memcpy(work, x, n * sizeof *x);
     qsort(work, n, sizeof *work, ascending);
-    return work[(n - 1) / 2];
+    double low = work[0], high = work[n - 1], a = work[(n - 1) / 2];
+    for (int k = 0; k < 100 && smooth > 0; k++) { /* where the sum of the bounded vectors is 0: it falls */
+        double sum = 0;
+        for (size_t i = 0; i < n; i++)
+            sum += (x[i] - a) / hypot(x[i] - a, smooth);
+        if (fabs(sum) <= tol * (double)n)
+            break;
+        *(sum > 0 ? &low : &high) = a;
+        a = low + 0.5 * (high - low);
+    }
+    return a;
 }
 
-void median_find(manifold_t m, const double *x, size_t n, const double *centre, double radius, double *p, double *work)
+void median_find(manifold_t m, const double *x, size_t n, double smooth, double tol, const double *centre, double radius, double *p,
+                 double *work)
 {
     struct listed l = {m, x};
     struct source s = listed_source(&l, n);
-    struct mean_fit mean = {.tol = 1e-3, .max_iter = 30, .memory = 6},
-                    fit = {.tol = 1e-8, .max_iter = 200, .median = 1};
+    /* the mean, the median from there, and from that what the law has most of: where distances are smoothed */
+    struct mean_fit fits[] = {{.tol = 1e-3, .max_iter = 30},
+                              {.tol = 1e-8, .max_iter = 200, .median = 1},
+                              {.tol = fmin(1e-8, tol), .max_iter = 100, .median = 1, .smooth = smooth}};
     double *kept = work, *scratch = kept + m->ambient, *rest = scratch + manifold_work(m);
     memcpy(p, centre, m->ambient * sizeof *p);
-    for (int median = 0; median < 2; median++) {
+    for (int k = 0; k < (smooth > 0 ? 3 : 2); k++) {
         memcpy(kept, p, m->ambient * sizeof *p);
-        fit.memory = mean.memory;
-        if (mean_run(m, &s, NULL, p, median ? &fit : &mean, rest) != STATUS_OK || !all_finite(m->ambient, p))
+        fits[k].memory = 6;
+        if (mean_run(m, &s, NULL, p, &fits[k], rest) != STATUS_OK || !all_finite(m->ambient, p))
             memcpy(p, kept, m->ambient * sizeof *p);
         manifold_to_ball(m, p, centre, radius, one(p), 0, 1, scratch);
     }

@@ -52,8 +52,8 @@ static void make_table(struct grid *g)
     }
 }
 
-/* edges of shells, each about as much wider than the one before, and the logs of a bound of the mass in them */
-static void make_shells(const struct grid *g, double low, double *edge, double *mass)
+/* Edges of shells, each about as much wider than the one before, and a bound of the mass in them over the sum of all, whose log is returned. */
+static double make_shells(const struct grid *g, double low, double *edge, double *mass)
 {
     double far = g->reach, d = (double)g->d, peak = -INFINITY, sum = 0;
     for (size_t j = 0; j <= GRID_RADII; j++)
@@ -66,6 +66,7 @@ static void make_shells(const struct grid *g, double low, double *edge, double *
         sum += mass[j] = exp(mass[j] - peak);
     for (size_t j = 0; j < GRID_RADII; j++)
         mass[j] /= sum;
+    return peak + log(sum);
 }
 
 /* s or a little more, a number of SIZE_BITS bits times a power of two: so powers of it stay short */
@@ -161,8 +162,10 @@ void grid_make(struct grid *g, double *work)
         far += square((double)g->base[j] * g->step);
     g->reach = (g->radius + sqrt(far)) * (1 + 1e-9);
     make_table(g);
-    make_shells(g, low, edge, mass);
-    for (size_t j = 0; j < GRID_RADII && mass[j] < 1e-10; j++)
+    /* What lies within `low` is next to nothing even if weights were all the largest: a peak that holds little is a peak, and where no part is
+     * as narrow the constant would be that of the peak, for which all others fail. */
+    double little = make_shells(g, low, edge, mass) - g->most(g->data, 0) + log(1e-10);
+    for (size_t j = 0; j < GRID_RADII && (double)g->d * log(edge[j + 1]) < little; j++)
         low = fmax(g->step, edge[j]);
     make_shells(g, 0.25 * low, edge, mass);
     make_parts(g, low);

@@ -378,3 +378,28 @@ test_that("ties, and balls far wider than the records, don't keep the sampler fr
   expect_error(dp_median(matrix(0.5, 10, 1), hyperbolic(1, "ball"), 1, 0, 500, ledger = budget), "radius up to 15", class = "riemdp_error_unsupported")
   expect_identical(nrow(ledger_history(budget)), 0L)
 })
+
+test_that("few trials fail where records are equal or far closer together than the radius, whatever epsilon is", {
+  # the largest mean number of trials a draw is below 20 in all; before, 13,526 of 24 equal points, and no end from 40 on
+  trials <- function(M, x, center, radius, epsilon, draws = 20) {
+    n <- length(mf_points(x, M))
+    smooth <- riemdp:::median_smooth(riemdp:::median_ask(M, n, epsilon, center, radius, 0), 4 / epsilon)
+    o <- with_time_limit(20, median_draws(M, x, center, radius, smooth, 4 / epsilon / n, draws))
+    expect_identical(o$clamped, 0)
+    o$trials / draws
+  }
+  for (n in c(5, 20, 24, 30, 40, 50, 60, 90)) {
+    expect_lt(trials(euclidean(2), matrix(c(0.2, 0.3), n, 2, TRUE), c(0, 0), 2, 5), 60)
+    expect_lt(trials(spd(2), array(c(2, 0.3, 0.3, 1), c(2, 2, n)), diag(2), 2, 5), 60)
+    expect_lt(trials(euclidean(1), matrix(0.2, n), 0, 2, 5), 60)
+  }
+  # where distances are smoothed by more than records are apart, what lies in the middle is no longer the median
+  set.seed(8)
+  M <- spd(2)
+  x <- mf_exp(M, diag(2), mf_from_coords(M, diag(2), matrix(rexp(300, 7500), 100)))
+  for (epsilon in c(10, 100, 1000)) {
+    expect_lt(trials(M, x, diag(2), 4, epsilon), 30)
+    expect_lt(trials(euclidean(1), matrix(rexp(100, 7500)), 0, 4, epsilon), 30)
+    expect_lt(trials(sphere(2), mf_exp(sphere(2), c(0, 0, 1), cbind(matrix(rexp(200, 7500), 100), 0)), c(0, 0, 1), 0.7, epsilon), 60)
+  }
+})
