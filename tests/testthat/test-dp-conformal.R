@@ -343,7 +343,7 @@ test_that("with a private number neighbours are those with a record more, and wh
   s <- CONFORMAL$sphere
   x <- with_simulation(9, records_like(s, 400))
   ledger <- dp_ledger(NULL, 4, pairs = TRUE)
-  r <- dp_conformal(x, s$M, 1, s$at, 4, neighbours = "add_remove", ledger = ledger)
+  r <- with_simulation(2, dp_conformal(x, s$M, 1, s$at, 4, neighbours = "add_remove", ledger = ledger))
   expect_identical(c(guarantee(r)$adjacency, guarantee(r)$label), c("add-remove", "pure"))
   expect_identical(r$n, NA_integer_)
   expect_equal(sum(r$draws$epsilon), 1, tolerance = 1e-6)

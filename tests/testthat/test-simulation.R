@@ -57,7 +57,7 @@ test_that("an interrupted simulation replays nothing", {
 })
 
 test_that("time limits end samplers and solvers", {
-  # each call would take many seconds; the bound is far above .2 s because machines are busy
+  # each call would take many seconds; the bound is on what they work, not on the clock, because machines are busy
   slow <- list(
     quote(laplace_noise(sphere(50), c(1, rep(0, 50)), 0.1, 5e6)),
     quote(mf_dist_matrix(spd(11), big)),
@@ -67,8 +67,8 @@ test_that("time limits end samplers and solvers", {
   set.seed(1)
   big <- mf_random(spd(11), 3000, sd = 0.3)
   for (call in slow) {
-    t <- system.time(try(with_time_limit(0.3, eval(call)), silent = TRUE), gcFirst = FALSE)[["elapsed"]]
-    expect_lt(t, 3)
+    t <- system.time(try(with_time_limit(0.3, eval(call)), silent = TRUE), gcFirst = FALSE)
+    expect_lt(sum(t[1:2]), 3)
   }
 })
 
