@@ -381,9 +381,10 @@ test_that("ties, and balls far wider than the records, don't keep the sampler fr
 
 test_that("few trials fail where records are equal or far closer together than the radius, whatever epsilon is", {
   # the largest mean number of trials a draw is below 20 in all; before, 13,526 of 24 equal points, and no end from 40 on
-  trials <- function(M, x, center, radius, epsilon, draws = 20) {
+  trials <- function(M, x, center, radius, epsilon, draws = 20, least = 0) {
     n <- length(mf_points(x, M))
     smooth <- riemdp:::median_smooth(riemdp:::median_ask(M, n, epsilon, center, radius, 0), 4 / epsilon)
+    smooth <- max(smooth, least)
     o <- with_time_limit(20, median_draws(M, x, center, radius, smooth, 4 / epsilon / n, draws))
     expect_identical(o$clamped, 0)
     o$trials / draws
@@ -393,6 +394,8 @@ test_that("few trials fail where records are equal or far closer together than t
     expect_lt(trials(spd(2), array(c(2, 0.3, 0.3, 1), c(2, 2, n)), diag(2), 2, 5), 60)
     expect_lt(trials(euclidean(1), matrix(0.2, n), 0, 2, 5), 60)
   }
+  # two groups, and one to a side, smoothed: thousands of trials where the sampler stood at the median itself
+  for (x in list(rep(c(-1, 1), 500), stats::qexp(stats::ppoints(1000)))) expect_lt(trials(euclidean(1), matrix(x), 0, 4, 20, 5, least = 1), 30)
   # where distances are smoothed by more than records are apart, what lies in the middle is no longer the median
   set.seed(8)
   M <- spd(2)
