@@ -377,6 +377,7 @@ vcov.riemdp_lm <- function(object, ...) {
 confint.riemdp_lm <- function(object, parm, level = 0.95, type = c("nominal", "bound"),
                               about = if (is.null(residual)) "estimate" else "population", residual = NULL,
                               nsim = 2000, ...) {
+  check_no_more(...)
   whole_release(object)
   level <- check_level(level)
   type <- check_choice(type, "type", c("nominal", "bound"))

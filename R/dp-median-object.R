@@ -68,6 +68,7 @@ explain_records <- function(x, say) {
 #' @rdname confint.riemdp_mean
 #' @export
 confint.riemdp_median <- function(object, parm = "median", level = 0.95, ...) {
+  check_no_more(...)
   check_choice(parm, "parm", "median")
   level <- check_level(level)
   as_made(structure(list(

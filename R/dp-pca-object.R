@@ -223,6 +223,7 @@ explain.riemdp_covariance <- function(x, ...) {
 #' released (`"bingham"`, gradient steps) there is no such bound (`riemdp_error_unsupported`).
 #' @export
 confint.riemdp_components <- function(object, parm = "angle", level = 0.95, ...) {
+  check_no_more(...)
   check_choice(parm, "parm", "angle")
   angle_row(object, check_level(level))
 }
@@ -232,6 +233,7 @@ confint.riemdp_components <- function(object, parm = "angle", level = 0.95, ...)
 #' @param parm,level as for [dp_pca()].
 #' @export
 confint.riemdp_pga <- function(object, parm = "angle", level = 0.95, ...) {
+  check_no_more(...)
   check_choice(parm, "parm", "angle")
   level <- check_level(level)
   if (object$from != "center" || !private_size(object)) return(angle_row(object$components, level))

@@ -54,6 +54,7 @@ explain.riemdp_variance <- function(x, ...) {
 #' @export
 confint.riemdp_variance <- function(object, parm = c("variance", "size"), level = 0.95,
                                     about = c("population", "estimate"), ...) {
+  check_no_more(...)
   parm <- check_choice(parm, "parm", c("variance", "size"))
   level <- check_level(level)
   about <- check_choice(about, "about", c("population", "estimate"))

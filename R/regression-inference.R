@@ -129,6 +129,7 @@ own_coordinates <- function(object) {
 #' @export
 confint.riemdp_geodesic_regression <- function(object, parm, level = 0.95, type = c("model", "sandwich", "bootstrap"),
                                                nsim = 999, seed = NULL, ...) {
+  check_no_more(...)
   type <- check_choice(type, "type", c("model", "sandwich", "bootstrap"))
   level <- check_level(level)
   names <- coordinate_names(object, colnames(predictors_of(object)))

@@ -78,6 +78,7 @@
 confint.riemdp_mean <- function(object, parm = c("mean", "clipped", "size", "variance"), level = 0.95,
                                 about = if (is.null(c(object$squares, covariance))) "estimate" else "population",
                                 method = c("asymptotic", "finite"), covariance = NULL, ...) {
+  check_no_more(...)
   parm <- check_choice(parm, "parm", c("mean", "clipped", "size", "variance"))
   level <- check_level(level)
   about <- check_choice(about, "about", c("estimate", "population"))
@@ -109,6 +110,7 @@ size_row <- function(r, level) {
 #' @param level coverage, between 0 and 1.
 #' @export
 confint.riemdp_ball <- function(object, parm = "size", level = 0.95, ...) {
+  check_no_more(...)
   check_choice(parm, "parm", "size")
   level <- check_level(level)
   as_made(size_row(object, level))

@@ -279,6 +279,7 @@ mutant("lattice-unasked", "R/mechanism.R", 'numerics = if (ask$numerics == "latt
 mutant("needs-no-delta", "R/mechanism.R", "if (ask$delta == 0 && isTRUE(mechanism$needs_delta))", "if (FALSE)", "Gaussian noise needs delta > 0", "mechanism|dp-mean")
 mutant("laplace-radial-rate", "src/mechanism/mechanism_laplace.c", "*value -= rho / law->sigma;\n    *slope -= 1 / law->sigma;", "*value -= 1.03 * rho / law->sigma;\n    *slope -= 1.03 / law->sigma;", "the Laplace law's rate", "mechanism-laplace")
 mutant("laplace-no-acceptance", "src/mechanism/mechanism_laplace.c", "if (!m->ops->radial_accept || log(rng_uniform(rng)) <= kept)", "if (kept <= INFINITY)", "true area over its bound decides", "mechanism-laplace")
+mutant("confint-swallows", "R/uncertainty.R", "covariance = NULL, ...) {\n  check_no_more(...)", "covariance = NULL, ...) {", "an argument that is not known leaves nothing out without a word", "^uncertainty$")
 mutant("grid-peak-lost", "src/mechanism/sampler_grid.c", "- g->most(g->data, 0) + log(1e-10);", "- g->most(g->data, edge[GRID_RADII / 2]) + log(1e-10);", "a narrow peak that holds little has parts as narrow", "dp-median")
 mutant("median-base-unsmoothed", "src/mechanism/mechanism_median.c", "k < (smooth > 0 ? 3 : 2); k++", "k < 2; k++", "the sampler stands where the smoothed sum is 0", "dp-median")
 mutant("median-base-line", "src/mechanism/mechanism_median.c", "k < 100 && smooth > 0; k++", "k < 100 && smooth < 0; k++", "so it does on a line", "dp-median")

@@ -94,3 +94,18 @@ test_that("remembered quantiles are those of their own law, space and level", {
     }
   }
 })
+
+test_that("an argument that confint() doesn't know is an error: it would leave sampling out without a word", {
+  set.seed(1)
+  x <- matrix(rnorm(200, sd = 0.2), 100)
+  d <- data.frame(x = runif(100, -1, 1), y = rnorm(100))
+  curve <- list(x = d$x, y = x)
+  bounds <- list(x = c(-1, 1), y = c(center = 0, scale = 1))
+  of <- function(f, ...) f(x, euclidean(2), 1, c(0, 0), 2, ...)
+  all <- list(
+    of(dp_mean), of(dp_variance), of(dp_median), of(dp_pga), dp_pca(x, 1, 1, bound = 1),
+    dp_lm(y ~ x, d, 1, bounds = bounds), geodesic_regression(y ~ x, euclidean(2), curve),
+    dp_regression(y ~ x, euclidean(2), curve, 1, c(0, 0), 2, 1, 0.5, c(-1, 1)), dp_ball(x, euclidean(2), 1, c(0, 0), 2)
+  )
+  for (r in all) expect_error(confint(r, residuals = 1), "not known", class = "riemdp_error_argument", label = class(r)[1])
+})
