@@ -391,8 +391,9 @@ static int transport(manifold_t m, double *out, struct points p, struct points q
 }
 
 static int strided(manifold_t m, enum strided_operation op, double *out, size_t record, size_t coordinate,
-                   const struct strided *in, size_t n)
+                   const struct strided *in, size_t n, double *work)
 {
+    (void)work;
     return m->rows == 3 ? rotations_space_run(op, out, op == STRIDED_DIST ? 1 : record, coordinate, in, 1, n) : STATUS_UNSUPPORTED;
 }
 

@@ -18,6 +18,10 @@ struct turns {
 static void read_chunk(struct strided a, size_t begin, size_t n, struct chunk *to)
 {
     const double *x = a.x + begin * a.record;
+    if (a.record == 9 && a.coordinate == 1) {
+        simd_to_columns(n, 9, x, CHUNK, to->x[0]);
+        return;
+    }
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < 9; j++)
             to->x[j][i] = x[i * a.record + j * a.coordinate];
@@ -25,6 +29,10 @@ static void read_chunk(struct strided a, size_t begin, size_t n, struct chunk *t
 
 static void write_chunk(double *out, size_t record, size_t coordinate, size_t n, const struct chunk *from)
 {
+    if (record == 9 && coordinate == 1) {
+        simd_to_records(n, 9, from->x[0], CHUNK, out);
+        return;
+    }
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < 9; j++)
             out[i * record + j * coordinate] = from->x[j][i];
