@@ -2,27 +2,7 @@
  * exp, log, transport and the Jacobi fields are those of the parts, distances are multiplied by the roots of the weights and their
  * squares add up, curvature is divided by the weights. Products of products come as their parts; one part alone is that space in other
  * units. What some part hasn't got is absent: each product has a table of its own. Why facts are what they are: inst/proofs/products.md. */
-#include "manifold.h"
-#include "simd.h"
-
-enum { MOST_BLOCK = 128, DOUBLES = 4096, BUFFERS = 4 };
-
-static const struct product *parts_of(manifold_t m)
-{
-    return m->context;
-}
-
-/* records that the parts' operations see at once */
-static size_t block_of(manifold_t part)
-{
-    size_t longest = part->ambient > part->dim ? part->ambient : part->dim, n = DOUBLES / longest / 4 * 4;
-    return n < 4 ? 4 : n > MOST_BLOCK ? MOST_BLOCK : n;
-}
-
-static size_t buffer_of(manifold_t part)
-{
-    return block_of(part) * (part->ambient > part->dim ? part->ambient : part->dim);
-}
+#include "manifold_product.h"
 
 /* ---- facts ------------------------------------------------------------------------------------------------------------ */
 
@@ -284,12 +264,6 @@ static int check_tangent(manifold_t m, struct points x, struct points v, size_t 
 
 enum sum { SUM_INNER, SUM_SQUARES, SUM_DENSITY };
 
-/* one operation in both ways to distances: the same bits */
-static double with_square(double before, double root, double apart)
-{
-    return before + square(root * apart);
-}
-
 static int sum_parts(manifold_t m, enum sum what, double *out, const struct points *in, size_t begin, size_t end, double *work)
 {
     const struct product *p = parts_of(m);
@@ -439,106 +413,6 @@ static int exp_adjoint(manifold_t m, double *out_p, double *out_w, struct points
 
 /* ---- the rest ----------------------------------------------------------------------------------------------------------- */
 
-static const int inputs_of[] = {[STRIDED_EXP] = 2, [STRIDED_LOG] = 2, [STRIDED_DIST] = 2, [STRIDED_TRANSPORT] = 3};
-
-/* an operation of a part on packed records, checked first; distances are n numbers */
-static int checked(manifold_t m, enum strided_operation op, double *out, const struct points *in, size_t n, double *work)
-{
-    int status = m->ops->check_point(m, in[0], 0, n, work);
-    if (status == STATUS_OK)
-        status = op == STRIDED_EXP ? m->ops->check_tangent(m, in[0], in[1], 0, n, work) : m->ops->check_point(m, in[1], 0, n, work);
-    if (status == STATUS_OK && op == STRIDED_TRANSPORT)
-        status = m->ops->check_tangent(m, in[0], in[2], 0, n, work);
-    if (status != STATUS_OK)
-        return status;
-    switch (op) {
-    case STRIDED_EXP:
-        return manifold_exp(m, out, in[0], in[1], 0, n, work);
-    case STRIDED_LOG:
-        return m->ops->log(m, out, in[0], in[1], 0, n, work);
-    case STRIDED_DIST:
-        return manifold_dist(m, out, in[0], in[1], 0, n, work);
-    default:
-        return manifold_transport(m, out, in[0], in[1], in[2], 0, n, work);
-    }
-}
-
-static void read_records(struct strided a, const double *x, size_t n, size_t length, double *to)
-{
-    if (a.record == 1) {
-        simd_to_records(n, length, x, a.coordinate, to);
-        return;
-    }
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < length; j++)
-            to[i * length + j] = x[i * a.record + j * a.coordinate];
-}
-
-static void write_records(double *out, size_t record, size_t coordinate, size_t n, size_t length, const double *from)
-{
-    if (record == 1) {
-        simd_to_columns(n, length, from, coordinate, out);
-        return;
-    }
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < length; j++)
-            out[i * record + j * coordinate] = from[i * length + j];
-}
-
-/* what a part that doesn't do it makes of its numbers, packed and unpacked here */
-static int strided_part(const struct part *q, enum strided_operation op, double *out, size_t record, size_t coordinate,
-                        const struct strided *in, size_t n, double *work)
-{
-    size_t block = block_of(&q->m), length = q->m.ambient;
-    double *buffer = work, *rest = work + BUFFERS * buffer_of(&q->m);
-    for (size_t b = 0; b < n; b += block) {
-        size_t count = n - b < block ? n - b : block;
-        struct points own[3];
-        for (int k = 0; k < inputs_of[op]; k++) {
-            double *to = buffer + (size_t)(k + 1) * buffer_of(&q->m);
-            own[k] = (struct points){to, in[k].record ? length : 0};
-            const double *x = in[k].x + b * in[k].record;
-            read_records(in[k], x, in[k].record ? count : 1, length, to);
-        }
-        int status = checked(&q->m, op, op == STRIDED_DIST ? out + b : buffer, own, count, rest);
-        if (status != STATUS_OK)
-            return status;
-        if (op != STRIDED_DIST)
-            write_records(out + b * record, record, coordinate, count, length, buffer);
-    }
-    return STATUS_OK;
-}
-
-/* part by part where the parts' numbers lie; distances of a block are collected first */
-static int strided(manifold_t m, enum strided_operation op, double *out, size_t record, size_t coordinate, const struct strided *in,
-                   size_t n, double *work)
-{
-    const struct product *whole = parts_of(m);
-    double apart[MOST_BLOCK];
-    struct strided own[3];
-    if (op == STRIDED_DIST) /* one number a record */
-        record = 1;
-    for (size_t b = 0; b < n; b += MOST_BLOCK) {
-        size_t count = n - b < MOST_BLOCK ? n - b : MOST_BLOCK;
-        for (size_t i = 0; i < whole->count; i++) {
-            const struct part *q = whole->part + i;
-            for (int k = 0; k < inputs_of[op]; k++)
-                own[k] = (struct strided){in[k].x + b * in[k].record + q->at * in[k].coordinate, in[k].record, in[k].coordinate};
-            double *to = out + b * record, *part = op == STRIDED_DIST ? apart : to + q->at * coordinate;
-            int status = q->m.ops->strided ? q->m.ops->strided(&q->m, op, part, record, coordinate, own, count, work) : STATUS_UNSUPPORTED;
-            if (status == STATUS_UNSUPPORTED)
-                status = strided_part(q, op, part, record, coordinate, own, count, work);
-            if (status != STATUS_OK)
-                return status;
-            for (size_t j = 0; j < count && op == STRIDED_DIST; j++)
-                to[j] = with_square(i ? to[j] : 0, q->root, apart[j]);
-        }
-        for (size_t j = 0; j < count && op == STRIDED_DIST; j++)
-            out[b + j] = sqrt(out[b + j]);
-    }
-    return STATUS_OK;
-}
-
 /* the sums of a part, twice as many numbers as its points have, stand one after the other */
 static int start_add(manifold_t m, double *acc, struct points x, const double *w, size_t begin, size_t end, double *work)
 {
@@ -636,7 +510,7 @@ const struct manifold_ops manifold_product = {
     .jacobi = jacobi,
     .exp_adjoint = exp_adjoint,
     .log_sum = log_sum,
-    .strided = strided,
+    .strided = product_strided,
     .start_add = start_add,
     .start_end = start_end,
     .ball_bounds = ball_bounds,
