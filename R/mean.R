@@ -161,8 +161,8 @@ least_hessian <- function(M, farthest) {
   if (s < 1e-4) 1 else if (s < pi / 2) s / tan(s) else NA_real_
 }
 
-# The mean on a product is made of its parts' means: each is found for itself, on circles among all local ones. Each part
-# checks its own numbers; one that isn't a point is looked for in the whole, whose records have numbers.
+# The mean on a product is made of its parts' means: each is found for itself, on circles among all local ones. Each
+# part checks its own numbers; what is wrong is then said of the whole.
 product_center <- function(x, M, weights, tol, method, max_iter) {
   leaves <- part_leaves(M)
   rows <- if (is.matrix(x) && is.double(x) && !is.object(x)) x else as.matrix(mf_points(x, M))
