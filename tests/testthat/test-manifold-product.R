@@ -436,6 +436,7 @@ test_that("parts are read where they lie, and what is wrong is told of the whole
   expect_error(mf_transport(M, x, y, bent), "290", class = "riemdp_error_not_symmetric")
   x[290, 4] <- -1
   expect_error(mf_log(M, y, x), "290", class = "riemdp_error_not_positive_definite")
+  x[295, 1] <- 2 # a later record, but an earlier part
   said <- function(f) tryCatch(f(M, x), error = conditionMessage)
   expect_match(said(mf_check), "290")
   expect_identical(said(function(M, x) frechet_mean(x, M)), said(mf_check))
