@@ -313,7 +313,7 @@ static size_t answer(enum strided_operation op, size_t n, struct chunk *out, dou
 }
 
 /* `fresh`: whether in[0] and in[1] have been read anew */
-static int checks(enum strided_operation op, size_t n, const struct chunk *in, const struct chunk *pulled, const int fresh[2])
+static int checks(enum strided_operation op, size_t n, const struct chunk *in, const struct chunk *pulled, const int *fresh)
 {
     if ((fresh[0] && count_off(n, in)) || (op != STRIDED_EXP && fresh[1] && count_off(n, in + 1)))
         return 0;
@@ -325,12 +325,11 @@ int rotations_space_run(enum strided_operation op, double *out, size_t record, s
 {
     struct chunk x[3], made, pulled;
     double apart[CHUNK];
-    int inputs = op == STRIDED_TRANSPORT ? 3 : 2, vector = op == STRIDED_EXP ? 1 : op == STRIDED_TRANSPORT ? 2 : 0;
+    int fresh[3], inputs = op == STRIDED_TRANSPORT ? 3 : 2, vector = op == STRIDED_EXP ? 1 : op == STRIDED_TRANSPORT ? 2 : 0;
     for (size_t begin = 0; begin < n; begin += CHUNK) {
         size_t count = n - begin < CHUNK ? n - begin : CHUNK;
-        const int fresh[2] = {begin == 0 || in[0].record, begin == 0 || in[1].record};
         for (int k = 0; k < inputs; k++)
-            if (begin == 0 || in[k].record > 0)
+            if ((fresh[k] = begin == 0 || in[k].record > 0))
                 read_chunk(in[k], begin, count, x + k);
         if (vector)
             pull(count, &pulled, x, x + vector);
@@ -339,8 +338,7 @@ int rotations_space_run(enum strided_operation op, double *out, size_t record, s
         if (answer(op, count, &made, apart, x, &pulled))
             return op == STRIDED_EXP ? STATUS_NOT_FINITE : STATUS_CUT_LOCUS;
         if (op == STRIDED_DIST)
-            for (size_t i = 0; i < count; i++)
-                out[begin + i] = apart[i];
+            memcpy(out + begin, apart, count * sizeof *out);
         else
             write_chunk(out + begin * record, record, coordinate, count, &made);
     }
