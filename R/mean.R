@@ -161,13 +161,17 @@ least_hessian <- function(M, farthest) {
   if (s < 1e-4) 1 else if (s < pi / 2) s / tan(s) else NA_real_
 }
 
-# The mean on a product is made of its parts' means: each is found for itself, on circles among all local ones.
+# The mean on a product is made of its parts' means: each is found for itself, on circles among all local ones. Each
+# part checks its own numbers; what is wrong is then said of the whole.
 product_center <- function(x, M, weights, tol, method, max_iter) {
   leaves <- part_leaves(M)
-  rows <- as.matrix(mf_points(x, M))
-  fits <- lapply(leaves, function(leaf) {
+  rows <- if (is.matrix(x) && is.double(x) && !is.object(x)) x else as.matrix(mf_points(x, M))
+  fits <- tryCatch(lapply(leaves, function(leaf) {
     fit_center(new_points(rows[, leaf$at, drop = FALSE], leaf$M), leaf$M, weights,
                tol / sqrt(leaf$weight * length(leaves)), method, NULL, max_iter, FALSE, rough = TRUE)
+  }), riemdp_error = function(e) {
+    mf_check(M, x)
+    stop(e)
   })
   weight <- vapply(leaves, `[[`, 0, "weight")
   each <- function(what) vapply(fits, function(fit) as.double(fit[[what]]), 0)

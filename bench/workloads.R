@@ -191,3 +191,79 @@ data_regression_spd <- function(n, seed) {
     list(x = x, y = y)
   })
 }
+
+# Rotations of space about a random one, half rotation vectors normal, sd .4 a coordinate; by Rodrigues' formula
+data_rotations <- function(n, seed) {
+  with_seed(seed, {
+    base <- random_orthonormal(3)
+    if (det(base) < 0) base[, 1] <- -base[, 1]
+    a <- matrix(rnorm(3 * n, sd = 0.4), n)
+    rotations_exp(matrix(base, n, 9, byrow = TRUE), skew_rows(base, a))
+  })
+}
+
+# Rotations in plain R, one a row of nine columns: what a patient hand would write
+rows_pull <- function(p, u) { # p'u
+  out <- matrix(0, nrow(p), 9)
+  for (k in 0:2) for (j in 0:2) {
+    out[, 1 + j + 3 * k] <- p[, 1 + 3 * j] * u[, 1 + 3 * k] + p[, 2 + 3 * j] * u[, 2 + 3 * k] + p[, 3 + 3 * j] * u[, 3 + 3 * k]
+  }
+  out
+}
+
+rows_push <- function(p, a) { # p a
+  out <- matrix(0, nrow(p), 9)
+  for (k in 0:2) for (i in 1:3) out[, i + 3 * k] <- p[, i] * a[, 1 + 3 * k] + p[, i + 3] * a[, 2 + 3 * k] + p[, i + 6] * a[, 3 + 3 * k]
+  out
+}
+
+skew_rows <- function(base, a) {
+  rows_push(matrix(base, nrow(a), 9, byrow = TRUE), cbind(0, a[, 3], -a[, 2], -a[, 3], 0, a[, 1], a[, 2], -a[, 1], 0))
+}
+
+rotations_turn <- function(p, q) {
+  e <- rows_pull(p, q)
+  list(x = cbind(e[, 6] - e[, 8], e[, 7] - e[, 3], e[, 2] - e[, 4]) / 2, cosine = (e[, 1] + e[, 5] + e[, 9] - 1) / 2)
+}
+
+rotations_log <- function(p, q) {
+  turn <- rotations_turn(p, q)
+  s <- sqrt(rowSums(turn$x^2))
+  a <- turn$x * ifelse(s > 1e-8, atan2(s, turn$cosine) / s, 1)
+  rows_push(p, cbind(0, a[, 3], -a[, 2], -a[, 3], 0, a[, 1], a[, 2], -a[, 1], 0))
+}
+
+rotations_dist <- function(p, q) {
+  turn <- rotations_turn(p, q)
+  atan2(sqrt(rowSums(turn$x^2)), turn$cosine)
+}
+
+rotations_exp <- function(p, v) {
+  a <- rotations_turn(p, v)$x
+  x <- a[, 1]
+  y <- a[, 2]
+  z <- a[, 3]
+  t <- sqrt(x * x + y * y + z * z)
+  s <- ifelse(t > 1e-8, sin(t) / t, 1)
+  c <- ifelse(t > 1e-4, (1 - cos(t)) / t^2, 0.5)
+  rows_push(p, cbind(1 - c * (y * y + z * z), s * z + c * x * y, c * x * z - s * y, c * x * y - s * z, 1 - c * (x * x + z * z), s * x + c * y * z,
+                     s * y + c * x * z, c * y * z - s * x, 1 - c * (x * x + y * y)))
+}
+
+# Correlation matrices: of L L', L unit lower triangular with normal entries, sd .3
+data_correlation <- function(n, k, seed) {
+  with_seed(seed, {
+    vapply(seq_len(n), function(i) {
+      l <- diag(k)
+      l[lower.tri(l)] <- rnorm(k * (k - 1) / 2, sd = 0.3)
+      cov2cor(tcrossprod(l))
+    }, matrix(0, k, k))
+  })
+}
+
+data_circle <- function(n, seed) {
+  with_seed(seed, {
+    angle <- rnorm(n, sd = 0.4)
+    cbind(cos(angle), sin(angle))
+  })
+}

@@ -66,4 +66,46 @@ RIEMDP_INLINE double simd_dot(size_t n, const double *x, const double *y)
     return simd_total(s) + rest;
 }
 
+#define SIMD_PAIR(x) (*(simd_two *)(x))
+
+/* n records of `length` numbers from columns that are `apart` doubles from each other, two of both at a time */
+RIEMDP_INLINE void simd_to_records(size_t n, size_t length, const double *x, size_t apart, double *out)
+{
+    size_t j = 0;
+    for (; j + 2 <= length; j += 2) {
+        const double *a = x + j * apart, *b = a + apart;
+        size_t i = 0;
+        for (; i + 2 <= n; i += 2) {
+            simd_two s = *(const simd_two *)(a + i), t = *(const simd_two *)(b + i);
+            SIMD_PAIR(out + i * length + j) = (simd_two){s[0], t[0]};
+            SIMD_PAIR(out + (i + 1) * length + j) = (simd_two){s[1], t[1]};
+        }
+        if (i < n)
+            SIMD_PAIR(out + i * length + j) = (simd_two){a[i], b[i]};
+    }
+    for (size_t i = 0; i < n && j < length; i++)
+        out[i * length + j] = x[j * apart + i];
+}
+
+/* and back */
+RIEMDP_INLINE void simd_to_columns(size_t n, size_t length, const double *x, size_t apart, double *out)
+{
+    size_t j = 0;
+    for (; j + 2 <= length; j += 2) {
+        double *a = out + j * apart, *b = a + apart;
+        size_t i = 0;
+        for (; i + 2 <= n; i += 2) {
+            simd_two s = *(const simd_two *)(x + i * length + j), t = *(const simd_two *)(x + (i + 1) * length + j);
+            SIMD_PAIR(a + i) = (simd_two){s[0], t[0]};
+            SIMD_PAIR(b + i) = (simd_two){s[1], t[1]};
+        }
+        if (i < n) {
+            a[i] = x[i * length + j];
+            b[i] = x[i * length + j + 1];
+        }
+    }
+    for (size_t i = 0; i < n && j < length; i++)
+        out[j * apart + i] = x[i * length + j];
+}
+
 #endif

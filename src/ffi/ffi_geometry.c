@@ -28,7 +28,7 @@ struct geometry {
 
 /* One block where it lies, without packing: not all tables and layouts offer it. */
 static int run_strided(const struct call *c, const struct operation *op, const struct arg *a,
-                       const struct points *fixed, struct result *r, size_t begin, size_t end)
+                       const struct points *fixed, struct result *r, size_t begin, size_t end, double *work)
 {
     struct strided in[ARGS_MOST];
     for (int i = 0; i < op->count; i++) {
@@ -45,7 +45,7 @@ static int run_strided(const struct call *c, const struct operation *op, const s
     if (!rows && r->buffer)
         return STATUS_UNSUPPORTED;
     return c->m.ops->strided(&c->m, op->strided, r->data + begin * (rows ? 1 : r->length), rows ? 1 : r->length,
-                             rows ? r->n : 1, in, end - begin);
+                             rows ? r->n : 1, in, end - begin, work);
 }
 
 /* whether an argument is checked before the operation runs; of projections their bases are */
@@ -61,7 +61,7 @@ static int run_block(const struct call *c, const struct operation *op, const str
     manifold_t m = &c->m;
     struct points in[ARGS_MOST];
     size_t bad;
-    if (op->strided && m->ops->strided && run_strided(c, op, a, fixed, r, begin, end) == STATUS_OK)
+    if (op->strided && m->ops->strided && run_strided(c, op, a, fixed, r, begin, end, work) == STATUS_OK)
         return STATUS_OK;
     for (int i = 0; i < op->count; i++) {
         int status = STATUS_OK;

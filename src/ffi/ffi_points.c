@@ -1,5 +1,6 @@
 /* Arguments that are points, vectors or numbers, in whatever shape R holds them, and results in the same shape. */
 #include "ffi.h"
+#include "simd.h"
 
 #include <limits.h>
 #include <stdint.h>
@@ -294,11 +295,7 @@ static void pack(const struct arg *a, size_t begin, size_t end, double *out)
 {
     size_t len = a->length;
     if (a->layout == LAYOUT_ROWS) {
-        for (size_t j = 0; j < len; j++) {
-            const double *column = a->data + j * a->n;
-            for (size_t i = begin; i < end; i++)
-                out[(i - begin) * len + j] = column[i];
-        }
+        simd_to_records(end - begin, len, a->data + begin, a->n, out);
     } else if (a->layout == LAYOUT_PLANAR) {
         size_t k = len / 2;
         for (size_t i = begin; i < end; i++)

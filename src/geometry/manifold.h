@@ -142,7 +142,7 @@ struct manifold_ops {
      * `coordinate` say where those of the output go, and it overlaps no input. Any other status than OK: do it the ordinary
      * way, which will name what is wrong. The same bits as the ordinary way gives. */
     int (*strided)(manifold_t m, enum strided_operation op, double *out, size_t record, size_t coordinate,
-                   const struct strided *in, size_t n);
+                   const struct strided *in, size_t n, double *work);
 
     /* A start for a mean that beats the projected arithmetic mean: accumulates over records (acc: 2 * ambient doubles, zero at
      * first), then makes the point from the sums and the total weight. */

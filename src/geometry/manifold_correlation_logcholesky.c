@@ -3,6 +3,7 @@
  * metric is Euclidean in N's entries. Logarithm and exponential are finite sums; roots and squares keep them free of cancellation. The
  * unit diagonal is never stored. */
 #include "manifold_correlation.h"
+#include "simd.h"
 
 /* N's entries by columns; L; A */
 static size_t size(manifold_t m)
@@ -29,13 +30,13 @@ static void pack(size_t k, const double *x, double *a)
             *a++ = x[i + j * k];
 }
 
-/* out += X Y, all strictly lower triangular; not in place */
-RIEMDP_HOT static void add_product(size_t k, const double *restrict x, const double *restrict y, double *restrict out)
+/* out += X Y, all strictly lower triangular, Y with `order` - 1 zero diagonals below the main one besides; not in place */
+RIEMDP_SIMD static void add_product(size_t k, size_t order, const double *restrict x, const double *restrict y, double *restrict out)
 {
     for (size_t j = 0; j < k; j++)
-        for (size_t l = j + 1; l < k; l++) {
+        for (size_t l = j + order; l < k; l++) {
             double t = y[l + j * k];
-            for (size_t i = l + 1; i < k; i++)
+            for (size_t i = (l + 1) / 4 * 4; i < k; i++) /* zeros above, so that loops begin alike */
                 out[i + j * k] += x[i + l * k] * t;
         }
 }
@@ -86,10 +87,10 @@ static void series(size_t k, double *a, double *da, size_t count, int logarithm,
         c = logarithm ? -c : c / (double)(t + 1);
         for (size_t j = 0; j < n; j++)
             next[j] = dnext[j] = 0;
-        add_product(k, a, power, next);
+        add_product(k, t, a, power, next);
         if (da) {
-            add_product(k, da, power, dnext);
-            add_product(k, a, dpower, dnext);
+            add_product(k, t, da, power, dnext);
+            add_product(k, t, a, dpower, dnext);
         }
         for (size_t j = 0; j < n; j++) {
             double f = logarithm ? c / (double)(t + 1) : c;
@@ -142,10 +143,10 @@ static void unit_exp(size_t k, double *a, double *da, double *work)
             next[j] = 2 * a[j];
             dnext[j] = da ? 2 * da[j] : 0;
         }
-        add_product(k, a, a, next);
+        add_product(k, 1, a, a, next);
         if (da) {
-            add_product(k, da, a, dnext);
-            add_product(k, a, da, dnext);
+            add_product(k, 1, da, a, dnext);
+            add_product(k, 1, a, da, dnext);
         }
         for (size_t j = 0; j < k * k; j++) {
             a[j] = next[j];

@@ -3,6 +3,7 @@
  * order of the variables changes. Back from S: the one diagonal matrix D for which exp(D + S) has unit diagonal is the minimum of
  * the strictly convex tr exp(D + S) - tr D. */
 #include "manifold_correlation.h"
+#include "simd.h"
 
 /* below 2^-56 times the largest an eigenvalue is rounding */
 #define LEAST 0x1p-56
@@ -82,13 +83,57 @@ static void apply(size_t k, const double *v, const double *f, const double *z, d
 static void mean_table(size_t k, const double *w, double *f)
 {
     for (size_t j = 0; j < k; j++)
-        for (size_t i = 0; i < k; i++)
-            f[i + j * k] = log_mean(w[i], w[j]);
+        for (size_t i = j; i < k; i++)
+            f[i + j * k] = f[j + i * k] = log_mean(w[i], w[j]);
 }
 
-/* H z = b by conjugate gradients, to `tol` times |b|; b is overwritten. work: 2 k + 2 k^2 */
+/* H itself, lower triangle: entry (i, j) is u'F u with u the product of rows i and j of V. work: 2 k */
+RIEMDP_SIMD static void table(size_t k, const double *v, const double *f, double *restrict h, double *restrict work)
+{
+    double *u = work, *g = u + k;
+    for (size_t j = 0; j < k; j++)
+        for (size_t i = j; i < k; i++) {
+            double s = 0;
+            for (size_t b = 0; b < k; b++) {
+                u[b] = v[i + b * k] * v[j + b * k];
+                g[b] = 0;
+            }
+            for (size_t b = 0; b < k; b++)
+                for (size_t a = 0; a < k; a++)
+                    g[a] += f[a + b * k] * u[b];
+            for (size_t b = 0; b < k; b++)
+                s += u[b] * g[b];
+            h[i + j * k] = s;
+        }
+}
+
+/* H z = b by Cholesky's factor, b overwritten; not OK where it has none. work: 2 k + 2 k^2 */
+static int solve_small(size_t k, const double *v, const double *f, double *b, double *z, double *work)
+{
+    double *h = work + 2 * k, *l = h + k * k;
+    table(k, v, f, h, work);
+    if (la_chol(k, h, l) != STATUS_OK)
+        return STATUS_NOT_POSITIVE;
+    for (size_t j = 0; j < k; j++) {
+        b[j] /= l[j + j * k];
+        for (size_t i = j + 1; i < k; i++)
+            b[i] -= l[i + j * k] * b[j];
+    }
+    for (size_t j = k; j-- > 0;) {
+        double s = b[j];
+        for (size_t i = j + 1; i < k; i++)
+            s -= l[i + j * k] * z[i];
+        z[j] = s / l[j + j * k];
+    }
+    return STATUS_OK;
+}
+
+/* H z = b, of large matrices by conjugate gradients, to `tol` times |b|; b is overwritten. work: 2 k + 2 k^2 */
 static void solve(size_t k, const double *v, const double *f, double *b, double *z, double tol, double *work)
 {
+    enum { SMALL = 20 }; /* H costs k^4/2, a step 2 k^3 */
+    if (k <= SMALL && solve_small(k, v, f, b, z, work) == STATUS_OK)
+        return;
     double *p = work, *h = p + k, *rest = h + k, old = dot(k, b, b), first = old;
     for (size_t i = 0; i < k; i++) {
         z[i] = 0;
@@ -144,6 +189,15 @@ static void newton(size_t k, const double *v, const double *w, const double *r, 
     solve(k, v, f, b, z, 0.1 * fmin(most, 1), rest);
 }
 
+/* where D ends for 2 x 2 matrices, and to second order for all */
+static void start(size_t k, const double *s, double *d)
+{
+    for (size_t j = 0; j < k; j++) {
+        double t = norm2(k, s + j * k);
+        d[j] = log(2) - t - log1p(exp(-2 * t));
+    }
+}
+
 /* Where a Newton's step makes the residual larger, or it is large, the step of Archakov and Hansen, d - r, which always gets there. */
 static int from(manifold_t m, double *x, const double *a, double *work)
 {
@@ -155,13 +209,12 @@ static int from(manifold_t m, double *x, const double *a, double *work)
     if (!(norm2(m->dim, a) <= 40 * sqrt((double)k))) /* |log C| is no less */
         return STATUS_OUT_OF_REACH;
     unpack(k, a, s);
-    for (size_t i = 0; i < k; i++)
-        d[i] = 0;
+    start(k, s, d);
     for (int t = 0; t < STEPS && stalled < 2; t++) {
         double most = residual(k, s, d, v, w, r, rest);
         if (!(most < INFINITY))
             return STATUS_OUT_OF_REACH;
-        if (most <= 4 * RIEMDP_EPS)
+        if (most <= 4 * RIEMDP_EPS || (best < 1e-7 && most <= 64 * RIEMDP_EPS)) /* the step before squared it */
             break;
         stalled += most < 1e-12 && most > 0.5 * best;
         if (most < 1 && most < best && t < NEWTON)
@@ -179,6 +232,15 @@ static int from(manifold_t m, double *x, const double *a, double *work)
     return correlation_scale(k, x);
 }
 
+/* D exp [S], F its table; rest: k^2 */
+static void through(size_t k, const double *v, const double *f, const double *s, double *out, double *rest)
+{
+    la_to_basis(k, v, s, out, rest);
+    for (size_t j = 0; j < k * k; j++)
+        out[j] *= f[j];
+    la_from_basis(k, v, out, out, rest);
+}
+
 /* W = D exp [S + diag(z)] with z such that the diagonal of W is zero */
 static int pull(manifold_t m, double *out, const double *y, const double *a, double *work)
 {
@@ -187,13 +249,13 @@ static int pull(manifold_t m, double *out, const double *y, const double *a, dou
     double *s = work, *f = s + m->ambient, *t = f + m->ambient, *b = t + m->ambient, *z = b + k, *rest = z + k;
     unpack(k, a, s);
     mean_table(k, w, f);
-    spd_dlog(k, v, w, s, t, 1, rest);
+    through(k, v, f, s, t, rest);
     for (size_t i = 0; i < k; i++)
         b[i] = -t[i + i * k];
     solve(k, v, f, b, z, 1e-16, rest);
     for (size_t i = 0; i < k; i++)
         s[i + i * k] = z[i];
-    spd_dlog(k, v, w, s, out, 1, rest);
+    through(k, v, f, s, out, rest);
     for (size_t i = 0; i < k; i++)
         out[i + i * k] = 0;
     return STATUS_OK;

@@ -117,8 +117,9 @@ static int strided_finite(size_t d, const struct strided *x, size_t n)
 
 /* Columns or rows where they lie. What the ordinary way does with each record, in the same order. */
 RIEMDP_HOT static int strided(manifold_t m, enum strided_operation op, double *out, size_t record, size_t coordinate,
-                              const struct strided *in, size_t n)
+                              const struct strided *in, size_t n, double *work)
 {
+    (void)work;
     for (int k = 0; k < (op == STRIDED_TRANSPORT ? 3 : 2); k++)
         if (!strided_finite(m->dim, in + k, n))
             return STATUS_NOT_FINITE;

@@ -2,26 +2,7 @@
  * exp, log, transport and the Jacobi fields are those of the parts, distances are multiplied by the roots of the weights and their
  * squares add up, curvature is divided by the weights. Products of products come as their parts; one part alone is that space in other
  * units. What some part hasn't got is absent: each product has a table of its own. Why facts are what they are: inst/proofs/products.md. */
-#include "manifold.h"
-
-enum { MOST_BLOCK = 128, DOUBLES = 4096 };
-
-static const struct product *parts_of(manifold_t m)
-{
-    return m->context;
-}
-
-/* records that the parts' operations see at once */
-static size_t block_of(manifold_t part)
-{
-    size_t longest = part->ambient > part->dim ? part->ambient : part->dim, n = DOUBLES / longest / 4 * 4;
-    return n < 4 ? 4 : n > MOST_BLOCK ? MOST_BLOCK : n;
-}
-
-static size_t buffer_of(manifold_t part)
-{
-    return block_of(part) * (part->ambient > part->dim ? part->ambient : part->dim);
-}
+#include "manifold_product.h"
 
 /* ---- facts ------------------------------------------------------------------------------------------------------------ */
 
@@ -102,6 +83,7 @@ PART_HAS(has_density, q->ops->log_density != NULL)
 PART_HAS(has_jacobi, q->ops->jacobi != NULL)
 PART_HAS(has_radial, q->ops->radial && q->flags & MANIFOLD_HOMOGENEOUS)
 PART_HAS(has_strided, q->ops->strided != NULL)
+PART_HAS(calls_nothing, !(q->flags & MANIFOLD_CALLS_R))
 PART_HAS(lacks_bounds, !q->ops->ball_bounds)
 PART_HAS(lacks_edge, !q->ops->at_edge)
 
@@ -130,7 +112,7 @@ static void own_table(struct manifold *m, struct product *p)
         p->ops.exp_adjoint = NULL;
     if (!all(p, has_jacobi))
         p->ops.jacobi = NULL;
-    if (!all(p, has_strided))
+    if (p->count == 1 ? !all(p, has_strided) : !all(p, calls_nothing)) /* one part alone may scale records on entry */
         p->ops.strided = NULL;
     if (!all(p, has_radial)) {
         p->ops.radial = NULL;
@@ -155,7 +137,7 @@ static int init(struct manifold *m)
     return STATUS_OK;
 }
 
-/* two buffers, and room for any operation of a part */
+/* four buffers, and room for any operation of a part */
 static size_t work_size(manifold_t m)
 {
     const struct product *p = parts_of(m);
@@ -163,7 +145,7 @@ static size_t work_size(manifold_t m)
     for (size_t i = 0; i < p->count; i++) {
         manifold_t q = &p->part[i].m;
         size_t own = manifold_numeric_work(q), adjoint = manifold_exp_adjoint_work(q, 1, 1);
-        size_t size = 2 * buffer_of(q) + (own > adjoint ? own : adjoint);
+        size_t size = BUFFERS * buffer_of(q) + (own > adjoint ? own : adjoint);
         most = size > most ? size : most;
     }
     return most;
@@ -281,12 +263,6 @@ static int check_tangent(manifold_t m, struct points x, struct points v, size_t 
 /* ---- sums over the parts ---------------------------------------------------------------------------------------------- */
 
 enum sum { SUM_INNER, SUM_SQUARES, SUM_DENSITY };
-
-/* one operation in both ways to distances: the same bits */
-static double with_square(double before, double root, double apart)
-{
-    return before + square(root * apart);
-}
 
 static int sum_parts(manifold_t m, enum sum what, double *out, const struct points *in, size_t begin, size_t end, double *work)
 {
@@ -437,36 +413,6 @@ static int exp_adjoint(manifold_t m, double *out_p, double *out_w, struct points
 
 /* ---- the rest ----------------------------------------------------------------------------------------------------------- */
 
-/* where all parts do it */
-static int strided(manifold_t m, enum strided_operation op, double *out, size_t record, size_t coordinate, const struct strided *in,
-                   size_t n)
-{
-    static const int inputs[] = {[STRIDED_EXP] = 2, [STRIDED_LOG] = 2, [STRIDED_DIST] = 2, [STRIDED_TRANSPORT] = 3};
-    const struct product *whole = parts_of(m);
-    double apart[MOST_BLOCK];
-    struct strided own[3];
-    if (op == STRIDED_DIST) /* one number a record */
-        record = 1;
-    for (size_t b = 0; b < n; b += MOST_BLOCK) {
-        size_t count = n - b < MOST_BLOCK ? n - b : MOST_BLOCK;
-        for (size_t i = 0; i < whole->count; i++) {
-            const struct part *q = whole->part + i;
-            for (int k = 0; k < inputs[op]; k++)
-                own[k] = (struct strided){in[k].x + b * in[k].record + q->at * in[k].coordinate, in[k].record, in[k].coordinate};
-            double *to = out + b * record;
-            int status = op == STRIDED_DIST ? q->m.ops->strided(&q->m, op, apart, 1, 1, own, count)
-                                            : q->m.ops->strided(&q->m, op, to + q->at * coordinate, record, coordinate, own, count);
-            if (status != STATUS_OK)
-                return status;
-            for (size_t j = 0; j < count && op == STRIDED_DIST; j++)
-                to[j * record] = with_square(i ? to[j * record] : 0, q->root, apart[j]);
-        }
-        for (size_t j = 0; j < count && op == STRIDED_DIST; j++)
-            out[(b + j) * record] = sqrt(out[(b + j) * record]);
-    }
-    return STATUS_OK;
-}
-
 /* the sums of a part, twice as many numbers as its points have, stand one after the other */
 static int start_add(manifold_t m, double *acc, struct points x, const double *w, size_t begin, size_t end, double *work)
 {
@@ -564,7 +510,7 @@ const struct manifold_ops manifold_product = {
     .jacobi = jacobi,
     .exp_adjoint = exp_adjoint,
     .log_sum = log_sum,
-    .strided = strided,
+    .strided = product_strided,
     .start_add = start_add,
     .start_end = start_end,
     .ball_bounds = ball_bounds,

@@ -4,9 +4,10 @@
  * (inst/proofs/geometry.md, section 4). R's rotations(3) multiplies this metric by 4. n = 2: tr(U'V)/2, a circle, distances are angles.
  * Coordinates of U at P are those of P'U, the same at each P: half the rotation vector; the angle.
  *
- * All goes by quaternions of P'Q (of P'Q - I where that is small, so that near rotations keep their digits), no arccosine. */
+ * All goes by quaternions of P'Q (of P'Q - I where that is small, so that near rotations keep their digits), no arccosine. Those of space
+ * are made many at once (manifold_rotations_space.c). */
 #include "linalg.h"
-#include "manifold.h"
+#include "manifold_rotations.h"
 
 static int init(struct manifold *m)
 {
@@ -42,6 +43,8 @@ static int check_point(manifold_t m, struct points x, size_t begin, size_t end, 
 {
     size_t n = m->rows;
     (void)work;
+    if (n == 3 && rotations_space_check(x, begin, end))
+        return STATUS_OK;
     for (size_t i = begin; i < end; i++) {
         const double *r = at(x, i);
         if (!all_finite(m->ambient, r))
@@ -127,44 +130,16 @@ static void to_skew(size_t n, double *a, const double *c)
     a[3] = -a[1];
 }
 
-/* The quaternion q of I + e, first entry not negative, by its largest entry (Shepperd 1978, doi:10.2514/3.55767b): each is known to
- * rounding, and the vector to relative rounding where e is small. In the plane (cos, 0, 0, sin) of half the angle. */
-static void quaternion(size_t n, const double *e, double *q)
+/* (cos, sin) of half the angle of the turn of the plane that leads from p to q */
+static void between(double *h, const double *p, const double *q)
 {
-    double t[4], f, size;
-    if (n == 2) {
-        double angle = 0.5 * atan2(e[1] - e[2], 2 + e[0] + e[3]);
-        q[0] = cos(angle);
-        q[1] = q[2] = 0;
-        q[3] = sin(angle);
-        return;
-    }
-    t[0] = 4 + e[0] + e[4] + e[8];
-    t[1] = e[0] - e[4] - e[8];
-    t[2] = e[4] - e[0] - e[8];
-    t[3] = e[8] - e[0] - e[4];
-    size_t most = 0;
-    for (size_t j = 1; j < 4; j++)
-        if (t[j] > t[most])
-            most = j;
-    const double w[3] = {e[5] - e[7], e[6] - e[2], e[1] - e[3]}, s[3] = {e[5] + e[7], e[6] + e[2], e[1] + e[3]};
-    q[0] = most == 0 ? t[0] : w[most - 1];
-    for (size_t j = 0; j < 3; j++)
-        q[j + 1] = most == 0 ? w[j] : j + 1 == most ? t[most] : s[4 - j - most];
-    size = norm2(4, q);
-    f = (q[0] < 0 ? -1 : 1) / size;
+    double d[4], e[4];
     for (size_t j = 0; j < 4; j++)
-        q[j] *= f;
-}
-
-/* the quaternion that leads from p to q */
-static void between(size_t n, double *h, const double *p, const double *q)
-{
-    double d[9], e[9];
-    for (size_t j = 0; j < n * n; j++)
         d[j] = q[j] - p[j];
-    pull(n, e, p, d);
-    quaternion(n, e, h);
+    pull(2, e, p, d);
+    double angle = 0.5 * atan2(e[1] - e[2], 2 + e[0] + e[3]);
+    h[0] = cos(angle);
+    h[1] = sin(angle);
 }
 
 /* I + out is the rotation of the quaternion (w, v) */
@@ -304,57 +279,59 @@ static int from_coords(manifold_t m, double *out, struct points p, struct points
     return STATUS_OK;
 }
 
-static int exp_map(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end, double *work)
+int rotations_exp_one(size_t n, double *out, const double *p, const double *v)
 {
-    size_t n = m->rows;
-    (void)work;
-    for (size_t i = begin; i < end; i++) {
-        double a[9], c[3] = {0, 0, 0}, e[9];
-        pull(n, a, at(p, i), at(v, i));
-        from_skew(n, c, a);
-        double t, s;
-        if (n == 2) { /* half the angle */
-            t = 0.5 * c[0];
-            c[2] = sin(t);
-        } else {
-            t = norm2(3, c);
-            s = sinc(t);
-            for (size_t j = 0; j < 3; j++)
-                c[j] *= s;
-        }
-        if (!(fabs(t) < INFINITY))
-            return STATUS_NOT_FINITE;
-        turn_by(n, e, cos(t), c);
-        move(n, out + i * n * n, at(p, i), e);
+    double a[9], c[3] = {0, 0, 0}, e[9], t, s;
+    pull(n, a, p, v);
+    from_skew(n, c, a);
+    if (n == 2) { /* half the angle */
+        t = 0.5 * c[0];
+        c[2] = sin(t);
+    } else {
+        t = norm2(3, c);
+        s = sinc(t);
+        for (size_t j = 0; j < 3; j++)
+            c[j] *= s;
     }
+    if (!(fabs(t) < INFINITY))
+        return STATUS_NOT_FINITE;
+    turn_by(n, e, cos(t), c);
+    move(n, out, p, e);
     return STATUS_OK;
 }
 
-/* Coordinates c of log_p q; at angles of pi, to rounding, there are two. Returns the distance, negative there. */
-static double log_coords(size_t n, double *c, const double *p, const double *q)
+static int exp_map(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end, double *work)
 {
-    double h[4];
-    between(n, h, p, q);
-    double size = n == 2 ? fabs(h[3]) : norm2(3, h + 1), half = atan2(size, h[0]);
-    if (n == 2)
-        c[0] = h[3] < 0 ? -2 * half : 2 * half;
-    else
-        for (size_t j = 0; j < 3; j++)
-            c[j] = size > 0 ? h[j + 1] * (half / size) : 0;
-    if (!(h[0] > 4 * RIEMDP_EPS))
-        return -1;
-    return n == 2 ? 2 * half : half;
+    (void)work;
+    if (m->rows == 3)
+        return rotations_space_points(STRIDED_EXP, out, (struct points[]){p, v}, begin, end);
+    int status = STATUS_OK;
+    for (size_t i = begin; i < end && status == STATUS_OK; i++)
+        status = rotations_exp_one(2, out + i * 4, at(p, i), at(v, i));
+    return status;
+}
+
+/* The coordinate of log_p q in the plane; at half a turn, to rounding, there are two, and the answer is not OK. */
+static int log_coord(double *c, const double *p, const double *q)
+{
+    double h[2];
+    between(h, p, q);
+    double half = atan2(fabs(h[1]), h[0]);
+    *c = h[1] < 0 ? -2 * half : 2 * half;
+    return h[0] > 4 * RIEMDP_EPS ? STATUS_OK : STATUS_CUT_LOCUS;
 }
 
 static int log_map(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
 {
     (void)work;
+    if (m->rows == 3)
+        return rotations_space_points(STRIDED_LOG, out, (struct points[]){p, q}, begin, end);
     for (size_t i = begin; i < end; i++) {
-        double c[3], a[9];
-        if (log_coords(m->rows, c, at(p, i), at(q, i)) < 0)
+        double c, a[4];
+        if (log_coord(&c, at(p, i), at(q, i)) != STATUS_OK)
             return STATUS_CUT_LOCUS;
-        to_skew(m->rows, a, c);
-        push(m->rows, out + i * m->ambient, at(p, i), a);
+        to_skew(2, a, &c);
+        push(2, out + i * 4, at(p, i), a);
     }
     return STATUS_OK;
 }
@@ -362,16 +339,17 @@ static int log_map(manifold_t m, double *out, struct points p, struct points q, 
 static int log_sum(manifold_t m, double *sum, double *sum_sq, const double *p, struct points x, const double *w,
                    size_t begin, size_t end, double *work)
 {
-    double c[3], total[3] = {0, 0, 0}, a[9];
+    double c, total[3] = {0, 0, 0}, a[9];
+    int status = m->rows == 3 ? rotations_space_log_sum(total, sum_sq, p, x, w, begin, end) : STATUS_OK;
     (void)work;
-    for (size_t i = begin; i < end; i++) {
-        double wi = w ? w[i] : 1, d = log_coords(m->rows, c, p, at(x, i));
-        if (d < 0)
-            return STATUS_CUT_LOCUS;
-        *sum_sq += wi * d * d;
-        for (size_t j = 0; j < m->dim; j++)
-            total[j] += wi * c[j];
+    for (size_t i = begin; i < end && m->rows == 2 && status == STATUS_OK; i++) {
+        double wi = w ? w[i] : 1;
+        status = log_coord(&c, p, at(x, i));
+        *sum_sq += wi * c * c;
+        total[0] += wi * c;
     }
+    if (status != STATUS_OK)
+        return status;
     to_skew(m->rows, a, total);
     push(m->rows, a, p, a);
     for (size_t j = 0; j < m->ambient; j++)
@@ -382,38 +360,41 @@ static int log_sum(manifold_t m, double *sum, double *sum_sq, const double *p, s
 static int dist(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
 {
     (void)work;
+    if (m->rows == 3)
+        return rotations_space_points(STRIDED_DIST, out, (struct points[]){p, q}, begin, end);
     for (size_t i = begin; i < end; i++) {
-        double h[4];
-        between(m->rows, h, at(p, i), at(q, i));
-        out[i] = atan2(norm2(3, h + 1), h[0]) * (m->rows == 2 ? 2 : 1);
+        double h[2];
+        between(h, at(p, i), at(q, i));
+        out[i] = 2 * atan2(fabs(h[1]), h[0]);
     }
     return STATUS_OK;
 }
 
 /* Seen from the moving rotation a vector turns back by half the angle (inst/proofs/geometry.md, section 4): its coordinates x become
- * w x - v x x + v (v'x)/(1 + w), (w, v) the quaternion of the way */
+ * w x - v x x + v (v'x)/(1 + w), (w, v) the quaternion of the way. In the plane there is nothing to turn. */
 static int transport(manifold_t m, double *out, struct points p, struct points q, struct points v, size_t begin,
                      size_t end, double *work)
 {
-    size_t n = m->rows;
     (void)work;
+    if (m->rows == 3)
+        return rotations_space_points(STRIDED_TRANSPORT, out, (struct points[]){p, q, v}, begin, end);
     for (size_t i = begin; i < end; i++) {
-        double h[4], a[9], x[3];
-        between(n, h, at(p, i), at(q, i));
-        if (!(h[0] > 4 * RIEMDP_EPS))
+        double c, a[4];
+        if (log_coord(&c, at(p, i), at(q, i)) != STATUS_OK)
             return STATUS_CUT_LOCUS;
-        pull(n, a, at(p, i), at(v, i));
-        from_skew(n, x, a);
-        if (n == 3) {
-            const double *u = h + 1, f = dot(3, u, x) / (1 + h[0]);
-            const double y[3] = {u[1] * x[2] - u[2] * x[1], u[2] * x[0] - u[0] * x[2], u[0] * x[1] - u[1] * x[0]};
-            for (size_t j = 0; j < 3; j++)
-                x[j] = h[0] * x[j] - y[j] + f * u[j];
-        }
-        to_skew(n, a, x);
-        push(n, out + i * n * n, at(q, i), a);
+        pull(2, a, at(p, i), at(v, i));
+        from_skew(2, &c, a);
+        to_skew(2, a, &c);
+        push(2, out + i * 4, at(q, i), a);
     }
     return STATUS_OK;
+}
+
+static int strided(manifold_t m, enum strided_operation op, double *out, size_t record, size_t coordinate,
+                   const struct strided *in, size_t n, double *work)
+{
+    (void)work;
+    return m->rows == 3 ? rotations_space_run(op, out, op == STRIDED_DIST ? 1 : record, coordinate, in, 1, n) : STATUS_UNSUPPORTED;
 }
 
 /* |v|: the surrounding space's length of v over this, squared, is 2 or 8 */
@@ -516,6 +497,7 @@ const struct manifold_ops manifold_rotations = {
     .log_density = log_density,
     .jacobi = jacobi,
     .log_sum = log_sum,
+    .strided = strided,
     .origin = origin,
     .to_origin = to_origin,
     .from_origin = from_origin,

@@ -114,9 +114,10 @@ void spd_dlog(size_t k, const double *v, const double *w, const double *u, doubl
 {
     la_to_basis(k, v, u, s, rest);
     for (size_t j = 0; j < k; j++)
-        for (size_t i = 0; i < k; i++) {
-            double f = log_mean(w[i], w[j]);
-            s[i + j * k] = inverse ? s[i + j * k] * f : s[i + j * k] / f;
+        for (size_t i = j; i < k; i++) {
+            double f = log_mean(w[i], w[j]), a = s[i + j * k], b = s[j + i * k];
+            s[i + j * k] = inverse ? a * f : a / f;
+            s[j + i * k] = inverse ? b * f : b / f;
         }
     la_from_basis(k, v, s, s, rest);
 }

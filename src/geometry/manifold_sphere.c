@@ -311,8 +311,9 @@ static int run_three(enum strided_operation op, double *out, size_t record, size
 }
 
 static int strided(manifold_t m, enum strided_operation op, double *out, size_t record, size_t coordinate,
-                   const struct strided *in, size_t n)
+                   const struct strided *in, size_t n, double *work)
 {
+    (void)work;
     return m->ambient == 3 ? run_three(op, out, record, coordinate, in, 1, n) : STATUS_UNSUPPORTED;
 }
 

@@ -411,3 +411,33 @@ test_that("joint noise errs less than each part with a share of epsilon", {
   }
   expect_lt(error(power(sphere(2), 3), 1, 0.4), 0.7 * sqrt(3) * error(sphere(2), 1 / 3, 0.4))
 })
+
+test_that("parts are read where they lie, and what is wrong is told of the whole record", {
+  set.seed(8)
+  n <- 301
+  S <- sphere(2)
+  P <- spd(2)
+  M <- product(S, P, weights = c(1, 3))
+  center <- c(0, 0, 1, diag(2))
+  x <- mf_exp(M, center, mf_from_coords(M, center, matrix(rnorm(5 * n, sd = 0.3), n)))
+  y <- x[c(2:n, 1), ]
+  v <- mf_log(M, x, y)
+  one <- function(f) do.call(rbind, lapply(seq_len(n), f))
+  expect_identical(one(function(i) mf_log(M, x[i, ], y[i, ])), v)
+  expect_identical(one(function(i) mf_exp(M, x[i, ], v[i, ])), mf_exp(M, x, v))
+  expect_identical(one(function(i) mf_transport(M, x[i, ], y[i, ], v[i, ])), mf_transport(M, x, y, v))
+  apart <- mf_dist(M, x, y)
+  expect_identical(drop(one(function(i) mf_dist(M, x[i, ], y[i, ]))), apart)
+  expect_equal(apart, sqrt(mf_dist(S, x[, 1:3], y[, 1:3])^2 + 3 * mf_dist(P, mf_part(M, x, 2), mf_part(M, y, 2))^2), tolerance = 1e-14)
+  expect_identical(mf_log(M, x[1, ], y), mf_log(M, x[rep(1, n), ], y))
+  bent <- v
+  bent[290, 5] <- bent[290, 5] + 1
+  expect_error(mf_exp(M, x, bent), "290", class = "riemdp_error_not_symmetric")
+  expect_error(mf_transport(M, x, y, bent), "290", class = "riemdp_error_not_symmetric")
+  x[290, 4] <- -1
+  expect_error(mf_log(M, y, x), "290", class = "riemdp_error_not_positive_definite")
+  x[295, 1] <- 2 # a later record, but an earlier part
+  said <- function(f) tryCatch(f(M, x), error = conditionMessage)
+  expect_match(said(mf_check), "290")
+  expect_identical(said(function(M, x) frechet_mean(x, M)), said(mf_check))
+})

@@ -129,12 +129,53 @@ test_that("tiny angles and those next to pi keep their digits", {
     expect_lt(gap(mf_coords(M, diag(3), mf_log(M, diag(3), R)), (pi - off) * matrix(axis, 1)), 1e-14)
     expect_lt(gap(mf_exp(M, diag(3), mf_log(M, diag(3), R)), R), 1e-14)
   }
-  R <- 2 * k - diag(3)
+  for (j in 1:3) { # the largest entry of the quaternion
+    k <- diag(3)[j, ]
+    R <- -cos(1e-9) * diag(3) + (1 + cos(1e-9)) * outer(k, k) + sin(1e-9) * cross(k)
+    expect_lt(gap(mf_coords(M, diag(3), mf_log(M, diag(3), R)), (pi - 1e-9) * matrix(k, 1)), 1e-14)
+  }
+  R <- 2 * outer(axis, axis) - diag(3)
   expect_lt(abs(mf_dist(M, diag(3), R) - pi), 1e-15)
   expect_error(mf_log(M, diag(3), R), class = "riemdp_error_cut_locus")
   expect_error(mf_log(rotations(2), diag(2), -diag(2)), class = "riemdp_error_cut_locus")
   expect_error(mf_transport(M, diag(3), R, cross(axis)), class = "riemdp_error_cut_locus")
   expect_identical(mf_is_point(M, R), TRUE)
+})
+
+test_that("records are turned many at once, and none changes a bit of another", {
+  M <- rotations(3)
+  set.seed(4)
+  n <- 131 # two chunks and some
+  a <- matrix(rnorm(3 * n), n)
+  a[70, ] <- c(4e12, 0, 0) # beyond what the fast sine takes
+  a[3, ] <- 0
+  p <- some_rotations(n, 3)$matrices
+  p[, , 70] <- diag(3)
+  v <- mf_from_coords(M, p, a)
+  q <- mf_exp(M, p, v)
+  one <- function(f) stack(lapply(seq_len(n), f))
+  expect_identical(one(function(i) mf_exp(M, p[, , i], v[, , i])), q)
+  expect_identical(mf_exp(M, p[, , -70], v[, , -70]), q[, , -70])
+  turned <- function(i) { # Rodrigues' formula
+    t <- sqrt(sum(a[i, ]^2))
+    k <- cross(if (t > 0) a[i, ] / t else a[i, ])
+    p[, , i] %*% (diag(3) + sin(t) * k + 2 * sin(t / 2)^2 * k %*% k)
+  }
+  expect_lt(gap(q[, , -70], one(turned)[, , -70]), 1e-14)
+  expect_lt(gap(q[, , 70], turned(70)), 1e-14)
+  near <- mf_exp(M, p, mf_from_coords(M, p, a / pmax(1, sqrt(rowSums(a^2)) / 3)))
+  w <- mf_log(M, p, near)
+  expect_identical(one(function(i) mf_log(M, p[, , i], near[, , i])), w)
+  expect_identical(vapply(seq_len(n), function(i) mf_dist(M, p[, , i], near[, , i]), 0), mf_dist(M, p, near))
+  expect_identical(one(function(i) mf_transport(M, p[, , i], near[, , i], v[, , i])), mf_transport(M, p, near, v))
+  # as parts of a product, by columns and by records
+  R <- rigid(3, 2)
+  rows <- function(x, at = 0) cbind(t(matrix(x, 9)), at, at, at)
+  expect_identical(mf_part(R, mf_exp(R, rows(p), rows(v)), 1), q)
+  expect_identical(mf_part(R, mf_log(R, rows(p), rows(near)), 1), w)
+  expect_identical(mf_dist(R, rows(p), rows(near)), mf_dist(M, p, near))
+  expect_error(mf_exp(M, p, replace(v, 9 * 80 + 1, 5)), class = "riemdp_error_not_tangent")
+  expect_error(mf_transport(M, p, near, replace(v, 9 * 80 + 1, 5)), class = "riemdp_error_not_tangent")
 })
 
 test_that("what is no rotation is none", {
