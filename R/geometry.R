@@ -38,15 +38,27 @@ NULL
 
 #' @rdname geometry
 #' @export
-mf_exp <- function(M, p, v) .Call(riemdp_exp, M, p, v)
+mf_exp <- function(M, p, v, error = FALSE) {
+  y <- .Call(riemdp_exp, M, p, v)
+  if (wants_error(error)) list(value = y, error = .Call(riemdp_certified_exp, M, p, v, y)) else y
+}
 
 #' @rdname geometry
 #' @export
-mf_log <- function(M, p, q) .Call(riemdp_log, M, p, q)
+mf_log <- function(M, p, q, error = FALSE) {
+  v <- .Call(riemdp_log, M, p, q)
+  if (wants_error(error)) list(value = v, error = .Call(riemdp_certified_log, M, p, q, v)) else v
+}
 
 #' @rdname geometry
 #' @export
-mf_dist <- function(M, p, q) .Call(riemdp_dist, M, p, q)
+mf_dist <- function(M, p, q, error = FALSE) {
+  d <- .Call(riemdp_dist, M, p, q)
+  if (wants_error(error)) list(value = d, error = .Call(riemdp_certified_dist, M, p, q, d)) else d
+}
+
+# whether bounds of rounding errors are asked for; the usual FALSE costs nothing
+wants_error <- function(error) !identical(error, FALSE) && check_flag(error, "error")
 
 #' @rdname geometry
 #' @export

@@ -62,8 +62,26 @@
 #' @export
 frechet_mean <- function(x, M = manifold_of(x), weights = NULL, tol = 1e-10, method = c("lbfgs", "gradient"),
                          start = NULL,
-                         max_iter = 1000) {
-  fit_center(x, M, weights, tol, method, start, max_iter, median = FALSE)
+                         max_iter = 1000, error = FALSE) {
+  if (!wants_error(error)) return(fit_center(x, M, weights, tol, method, start, max_iter, median = FALSE))
+  if (is_chunks(x)) abort_riemdp("unsupported", "`error = TRUE` is not available for records in chunks().")
+  fit <- fit_center(x, M, weights, tol, method, start, max_iter, median = FALSE)
+  fit$error_bound <- mean_error(x, M, check_weights(weights, fit$n), fit$mean)
+  fit$error_proven <- TRUE
+  fit
+}
+
+# A proven bound of the distance of `point` from the mean of the records, whatever it was computed by. The mean of a
+# product is made of its parts' means.
+mean_error <- function(x, M, weights, point) {
+  if (!inherits(M, "riemdp_product")) return(.Call(riemdp_certified_mean, M, x, weights, point))
+  rows <- as.matrix(mf_points(x, M))
+  sum <- 0
+  for (leaf in part_leaves(M)) {
+    own <- new_points(rows[, leaf$at, drop = FALSE], leaf$M)
+    sum <- sum + leaf$weight * mean_error(own, leaf$M, weights, leaf_point(M, leaf, point))^2
+  }
+  sqrt(sum) * (1 + 1e-12)
 }
 
 #' @rdname frechet_mean
