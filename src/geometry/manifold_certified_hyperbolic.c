@@ -24,11 +24,17 @@ static void boost(size_t d, double sign, const tf *a, const tf *x, tf *y)
             y[j] = tf_widen(x[j], moved);
         return;
     }
-    tf length = tf_root(aa), far = tf_root(xx), inner = tf_dot(d, a, x), t = tf_divide(inner, aa), rise = tf_of(0);
+    tf length = tf_root(aa), far = tf_root(xx), inner = tf_dot(d, a, x), rise = tf_of(0), apart = tf_of(0);
     for (size_t j = 0; j < d; j++) {
-        y[j] = d == 1 ? tf_of(0) : tf_subtract(x[j], tf_multiply(t, a[j]));
-        rise = tf_add(rise, tf_multiply(tf_subtract(x[j], a[j]), tf_add(x[j], a[j])));
+        y[j] = tf_subtract(x[j], a[j]);
+        apart = tf_add(apart, tf_multiply(y[j], y[j]));
+        rise = tf_add(rise, tf_multiply(y[j], tf_add(x[j], a[j])));
     }
+    for (size_t j = 0; j < d && !(apart.hi < xx.hi); j++)
+        y[j] = x[j]; /* the shorter one of two vectors with the same part normal to a */
+    tf t = tf_divide(tf_dot(d, a, y), aa);
+    for (size_t j = 0; j < d; j++)
+        y[j] = d == 1 ? tf_of(0) : tf_subtract(y[j], tf_multiply(t, a[j]));
     rise = tf_divide(rise, tf_add(tf_multiply(length, x0), tf_multiply(far, a0)));
     tf along = tf_multiply(tf_of(sign), tf_divide(inner, length)), versine = tf_subtract(far, along);
     if (along.hi > 0)
@@ -38,34 +44,26 @@ static void boost(size_t d, double sign, const tf *a, const tf *x, tf *y)
         y[j] = tf_add(y[j], tf_multiply(r, a[j]));
 }
 
-/* Above the distance of two points: 4 sinh^2(d/2) = |x - y|^2 - (x_0 - y_0)^2. */
-static double apart(size_t d, const tf *x, const tf *y)
-{
-    tf flat = tf_of(0), rise = tf_of(0);
-    for (size_t j = 0; j < d; j++) {
-        tf u = tf_subtract(x[j], y[j]);
-        flat = tf_add(flat, tf_multiply(u, u));
-        rise = tf_add(rise, tf_multiply(u, tf_add(x[j], y[j])));
-    }
-    rise = tf_divide(rise, tf_add(time_of(d, x), time_of(d, y)));
-    return tf_up(sqrt(fmin(tf_most(flat), tf_most(tf_subtract(flat, tf_multiply(rise, rise))))));
-}
-
-/* the point at coordinates z in the frame at a, from y */
-static double exp_apart(size_t d, const tf *a, tf *z, const tf *y, tf *end)
+/* Above the distance of y from the point at coordinates z in the frame at a. Both are carried with a to the apex; there it is at most
+ * that of space coordinates, and once one of them is carried to the apex, the other is at sinh of it. */
+static double exp_apart(size_t d, const tf *a, tf *z, const tf *y, tf *carried, tf *rest)
 {
     tf t = tf_norm(d, z), s, c;
     tf_sines(1, t, &s, &c);
     s = over(s, t);
     for (size_t j = 0; j < d; j++)
         z[j] = tf_multiply(s, z[j]);
-    boost(d, -1, a, z, end);
-    return apart(d, end, y);
+    boost(d, 1, a, y, carried);
+    for (size_t j = 0; j < d; j++)
+        rest[j] = tf_subtract(z[j], carried[j]);
+    double flat = tf_most(tf_norm(d, rest));
+    boost(d, 1, z, carried, rest);
+    return fmin(flat, tf_most(tf_norm(d, rest)));
 }
 
 static size_t work_size(manifold_t m)
 {
-    return 4 * m->ambient;
+    return 5 * m->ambient;
 }
 
 /* ---- hyperboloid ------------------------------------------------------------------------------------------------------------ */
@@ -112,7 +110,7 @@ static double hyperboloid_exp(manifold_t m, const double *p, const double *v, co
     space_part(d, v, z);
     space_part(d, y, computed);
     coords(d, a, z);
-    return exp_apart(d, a, z, computed, computed + d);
+    return exp_apart(d, a, z, computed, computed + d, computed + 2 * d);
 }
 
 const struct certified certified_hyperboloid = {work_size, hyperboloid_log, hyperboloid_exp, NULL};
@@ -160,7 +158,7 @@ static double ball_exp(manifold_t m, const double *p, const double *v, const dou
     scaled(d, unit, p, a);
     scaled(d, unit, v, z);
     scaled(d, tf_divide(two, gap(d, y)), y, computed);
-    return exp_apart(d, a, z, computed, computed + d);
+    return exp_apart(d, a, z, computed, computed + d, computed + 2 * d);
 }
 
 const struct certified certified_ball = {work_size, ball_log, ball_exp, NULL};
