@@ -124,6 +124,7 @@
     X(gathered, 5)                                                                                                     \
     X(to_ball, 4)                                                                                                      \
     X(transport, 4)                                                                                                    \
+    X(twofold, 3)                                                                                                      \
     X(weighted_cell, 2)                                                                                                \
     X(wide, 4)
 

@@ -1,6 +1,6 @@
-/* Positive definite matrices, affine-invariant metric. Stored matrices are what their lower triangles say. With P = L L' everything
- * happens in the frame of L, where P is the identity: eigenvectors and eigenvalues are found in twofold numbers without any proof, and
- * how far L U exp(f) U' L' is from a matrix is then proven by its residual (inst/proofs/certified-digits.md, section 3). */
+/* Positive definite matrices, affine-invariant metric. Stored matrices are what their lower triangles say. Factors, eigenvectors and
+ * eigenvalues are found in twofold numbers without any proof and then taken as exact: what they are wrong by is proven by residuals,
+ * which are products of exact matrices (inst/proofs/certified-digits.md, section 3). Matrices are by columns. */
 #include "manifold_certified.h"
 
 static size_t work_size(manifold_t m)
@@ -8,71 +8,66 @@ static size_t work_size(manifold_t m)
     return 6 * m->ambient + m->rows;
 }
 
-/* Cholesky factor, rows x columns of twofolds by columns, zeros above; whether there is one */
+static double lower(size_t k, const double *x, size_t i, size_t j)
+{
+    return i < j ? x[j + i * k] : x[i + j * k];
+}
+
+static double frobenius(size_t n, const tf *a)
+{
+    return tf_most(tf_norm(n, a));
+}
+
+/* Cholesky factor, about; whether there is one */
 static int factor(size_t k, const double *x, tf *l)
 {
     for (size_t j = 0; j < k; j++)
         for (size_t i = 0; i < k; i++) {
             tf s = i < j ? tf_of(0) : tf_of(x[i + j * k]);
             for (size_t r = 0; r < j && i >= j; r++)
-                s = tf_subtract(s, tf_multiply(l[i + r * k], l[j + r * k]));
-            if (i == j) {
-                if (!(s.hi > 0) || !(tf_least(s) > 0))
-                    return 0;
-                s = tf_root(s);
-            } else if (i > j) {
-                s = tf_divide(s, l[j + j * k]);
-            }
-            l[i + j * k] = s;
+                s = tf_centre(tf_subtract(s, tf_multiply(l[i + r * k], l[j + r * k])));
+            if (i == j && !(s.hi > 0))
+                return 0;
+            l[i + j * k] = tf_centre(i == j ? tf_root(s) : i > j ? tf_divide(s, l[j + j * k]) : s);
         }
     return 1;
 }
 
-/* L^-1 b, and L'^-1 b, in place */
-static void solve(size_t k, const tf *l, tf *b)
-{
-    for (size_t i = 0; i < k; i++) {
-        for (size_t r = 0; r < i; r++)
-            b[i] = tf_subtract(b[i], tf_multiply(l[i + r * k], b[r]));
-        b[i] = tf_divide(b[i], l[i + i * k]);
-    }
-}
-
-static void solve_back(size_t k, const tf *l, tf *b)
-{
-    for (size_t i = k; i-- > 0;) {
-        for (size_t r = i + 1; r < k; r++)
-            b[i] = tf_subtract(b[i], tf_multiply(l[r + i * k], b[r]));
-        b[i] = tf_divide(b[i], l[i + i * k]);
-    }
-}
-
-static double lower(size_t k, const double *x, size_t i, size_t j)
-{
-    return i < j ? x[j + i * k] : x[i + j * k];
-}
-
-static void transpose(size_t k, tf *a)
+/* X V X' to s; t: k^2 */
+static void carry(size_t k, const tf *x, const double *v, tf *s, tf *t)
 {
     for (size_t j = 0; j < k; j++)
-        for (size_t i = 0; i < j; i++) {
-            tf t = a[i + j * k];
-            a[i + j * k] = a[j + i * k];
-            a[j + i * k] = t;
+        for (size_t i = 0; i < k; i++) {
+            t[i + j * k] = tf_of(0);
+            for (size_t r = 0; r <= i; r++)
+                t[i + j * k] = tf_add(t[i + j * k], tf_multiply(x[i + r * k], tf_of(lower(k, v, r, j))));
+        }
+    for (size_t j = 0; j < k; j++)
+        for (size_t i = 0; i < k; i++) {
+            s[i + j * k] = tf_of(0);
+            for (size_t r = 0; r <= j; r++)
+                s[i + j * k] = tf_add(s[i + j * k], tf_multiply(t[i + r * k], x[j + r * k]));
         }
 }
 
-/* L^-1 V L'^-1 */
-static void whiten(size_t k, const tf *l, const double *v, tf *s)
+/* X, exact and about the inverse of P's factor, for which X P X' = I + R; above |R|, which is also above |C| of the frame (I + C) X
+ * that takes P to I. s, t: k^2. */
+static double frame(size_t k, const double *p, tf *x, tf *s, tf *t)
 {
-    for (size_t j = 0; j < k; j++) {
-        for (size_t i = 0; i < k; i++)
-            s[i + j * k] = tf_of(lower(k, v, i, j));
-        solve(k, l, s + j * k);
-    }
-    transpose(k, s);
+    if (!factor(k, p, s))
+        return INFINITY;
     for (size_t j = 0; j < k; j++)
-        solve(k, l, s + j * k);
+        for (size_t i = 0; i < k; i++) {
+            tf a = tf_of(i == j);
+            for (size_t r = j; r < i; r++)
+                a = tf_centre(tf_subtract(a, tf_multiply(s[i + r * k], x[r + j * k])));
+            x[i + j * k] = i < j ? tf_of(0) : tf_centre(tf_divide(a, s[i + i * k]));
+        }
+    carry(k, x, p, s, t);
+    for (size_t j = 0; j < k; j++)
+        s[j + j * k] = tf_subtract(s[j + j * k], tf_of(1));
+    double off = frobenius(k * k, s);
+    return off < 0.3 ? off : INFINITY;
 }
 
 static void turn(size_t k, tf cosine, tf sine, tf *x, tf *z)
@@ -109,11 +104,6 @@ static void rotate(size_t k, tf *x, tf *u)
     }
 }
 
-static double frobenius(size_t n, const tf *a)
-{
-    return tf_most(tf_norm(n, a));
-}
-
 /* U'U - I of the rows of u: the norm, which is also one of the root of U'U less I */
 static double skewness(size_t k, const tf *u, tf *t)
 {
@@ -123,26 +113,23 @@ static double skewness(size_t k, const tf *u, tf *t)
     return frobenius(k * k, t);
 }
 
-/* Above the distance of Y from L W exp(f) W' L', W the orthogonal polar factor of U. The rows of u are columns of U, f is exact. t, g: k^2. */
-static double residual(size_t k, const tf *l, const tf *u, const tf *f, double skew, const double *y, tf *t, tf *g)
+/* Above the distance of Y from the point that the frame takes to W exp(f) W', W the orthogonal polar factor of U, whose columns are the
+ * rows of u. off: of frame(); skew: of U; t, g: k^2 */
+static double residual(size_t k, const tf *x, double off, const tf *u, const tf *f, double skew, const double *y, tf *t, tf *g)
 {
     double low = INFINITY, high = -INFINITY;
     for (size_t i = 0; i < k; i++) {
         tf scale = tf_exp(tf_multiply(tf_of(-0.5), f[i]));
         low = fmin(low, f[i].hi);
         high = fmax(high, f[i].hi);
-        for (size_t j = 0; j < k; j++)
-            t[j + i * k] = u[j + i * k];
-        solve_back(k, l, t + i * k);
-        for (size_t j = 0; j < k; j++)
-            t[j + i * k] = tf_multiply(scale, t[j + i * k]);
+        for (size_t j = 0; j < k; j++) /* row i of exp(-f/2) U'X */
+            t[j + i * k] = tf_multiply(scale, tf_dot(k, u + i * k, x + j * k));
     }
     for (size_t j = 0; j < k; j++)
         for (size_t i = 0; i < k; i++) {
-            tf s = tf_of(0);
+            g[i + j * k] = tf_of(0);
             for (size_t r = 0; r < k; r++)
-                s = tf_add(s, tf_multiply(tf_of(lower(k, y, r, i)), t[r + j * k]));
-            g[i + j * k] = s; /* Y m_j */
+                g[i + j * k] = tf_add(g[i + j * k], tf_multiply(tf_of(lower(k, y, r, i)), t[r + j * k]));
         }
     tf sum = tf_of(0);
     for (size_t j = 0; j < k; j++)
@@ -150,12 +137,12 @@ static double residual(size_t k, const tf *l, const tf *u, const tf *f, double s
             tf e = tf_subtract(tf_dot(k, t + i * k, g + j * k), tf_of(i == j));
             sum = tf_add(sum, tf_multiply(e, e));
         }
-    double spread = tf_up(skew * tf_most(tf_exp(tf_of(0.5 * (high - low) + 0x1p-20)))), off = tf_most(tf_root(sum));
-    if (!(spread < 0.1))
+    double spread = tf_most(tf_exp(tf_of(0.5 * (high - low) + 0x1p-20))), rest = tf_most(tf_root(sum));
+    if (!(skew < 0.1))
         return INFINITY;
-    spread = tf_up(spread / (1 - spread));
-    off = tf_up((1 + spread) * (1 + spread) * off + 2 * spread + spread * spread);
-    return off < 0.5 ? tf_up(off / (1 - off)) : INFINITY;
+    spread = tf_up(spread * tf_up(off + (1 + off) * skew / (1 - skew)));
+    rest = tf_up((1 + spread) * (1 + spread) * rest + 2 * spread + spread * spread);
+    return rest < 0.5 ? tf_up(rest / (1 - rest)) : INFINITY;
 }
 
 /* U f U' to t; by how much it may be off from W f W' */
@@ -174,48 +161,53 @@ static double spectral(size_t k, const tf *u, const tf *f, double skew, tf *t)
 static double spd_log(manifold_t m, tf *a, const double *p, const double *q, const double *v, tf *work)
 {
     size_t k = m->rows, n = m->ambient;
-    tf *l = work, *x = l + n, *u = x + n, *s = u + n, *t = s + n, *f = t + n;
-    if (!factor(k, p, l) || !factor(k, q, x))
+    tf *x = work, *rows = x + n, *u = rows + n, *s = u + n, *t = s + n, *f = t + n;
+    double off = frame(k, p, x, s, t), size = 0;
+    if (!(off < INFINITY) || !factor(k, q, s))
         return INFINITY;
     for (size_t j = 0; j < k; j++)
-        solve(k, l, x + j * k);
-    transpose(k, x);
-    rotate(k, x, u);
+        for (size_t i = 0; i < k; i++) { /* rows of X L_Q */
+            rows[j + i * k] = tf_of(0);
+            for (size_t r = j; r <= i; r++)
+                rows[j + i * k] = tf_add(rows[j + i * k], tf_multiply(x[i + r * k], s[r + j * k]));
+        }
+    rotate(k, rows, u);
     for (size_t j = 0; j < k; j++)
-        f[j] = tf_centre(tf_log(tf_dot(k, x + j * k, x + j * k)));
-    double skew = skewness(k, u, t), slack = residual(k, l, u, f, skew, q, s, t);
-    slack = tf_up(slack + spectral(k, u, f, skew, a));
+        f[j] = tf_centre(tf_log(tf_dot(k, rows + j * k, rows + j * k)));
+    double skew = skewness(k, u, t), slack = tf_up(residual(k, x, off, u, f, skew, q, s, t) + spectral(k, u, f, skew, a));
     if (v) {
-        whiten(k, l, v, s);
+        carry(k, x, v, s, t);
+        size = frobenius(n, s);
         for (size_t j = 0; j < n; j++)
             a[j] = tf_subtract(a[j], s[j]);
     }
-    return slack;
+    return tf_up(slack + (2 + off) * off * size);
 }
 
 /* Eigenvectors of S are those of S + c I, a positive definite matrix, whose rows rotations make orthogonal. */
 static double spd_exp(manifold_t m, const double *p, const double *v, const double *y, tf *work)
 {
     size_t k = m->rows, n = m->ambient;
-    tf *l = work, *x = l + n, *u = x + n, *s = u + n, *t = s + n, *g = t + n, *f = g + n;
-    if (!factor(k, p, l))
+    tf *x = work, *rows = x + n, *u = rows + n, *s = u + n, *t = s + n, *g = t + n, *f = g + n;
+    double off = frame(k, p, x, s, t);
+    if (!(off < INFINITY))
         return INFINITY;
-    whiten(k, l, v, s);
+    carry(k, x, v, s, t);
     double size = frobenius(n, s), shift = size + 1;
     for (size_t j = 0; j < n; j++)
-        x[j] = tf_add(s[j], tf_of(j % (k + 1) == 0 ? shift : 0));
-    rotate(k, x, u);
+        rows[j] = tf_add(s[j], tf_of(j % (k + 1) == 0 ? shift : 0));
+    rotate(k, rows, u);
     for (size_t j = 0; j < k; j++)
-        f[j] = tf_centre(tf_subtract(tf_norm(k, x + j * k), tf_of(shift)));
-    double skew = skewness(k, u, t), off = residual(k, l, u, f, skew, y, t, g), slack = spectral(k, u, f, skew, t);
+        f[j] = tf_centre(tf_subtract(tf_norm(k, rows + j * k), tf_of(shift)));
+    double skew = skewness(k, u, t), rest = residual(k, x, off, u, f, skew, y, t, g), slack = spectral(k, u, f, skew, t);
     for (size_t j = 0; j < n; j++)
         t[j] = tf_subtract(s[j], t[j]);
+    slack = tf_up(slack + (2 + off) * off * size + frobenius(n, t));
     /* exp stretches by at most sinh(r)/r, r = root(1/2) times the length, as curvature is at least -1/2 */
-    double rate = tf_up(0.70711 * fmax(size, tf_up(frobenius(k, f) * (1 + skew)))) + 1e-3;
+    double rate = tf_up(0.70711 * fmax(size * (1 + off) * (1 + off), frobenius(k, f))) + 1e-3;
     tf sine, cosine;
     tf_sines(1, tf_of(rate), &sine, &cosine);
-    double stretch = tf_most(tf_divide(sine, tf_of(rate)));
-    return tf_up(off + tf_up(stretch * tf_up(frobenius(n, t) + slack)));
+    return tf_up(rest + slack * tf_most(tf_divide(sine, tf_of(rate))));
 }
 
 const struct certified certified_spd_affine = {work_size, spd_log, spd_exp, NULL};
