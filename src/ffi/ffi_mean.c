@@ -169,7 +169,7 @@ void ffi_check_certified(const struct call *c)
 {
     if (!c->m.ops->certified)
         ffi_abort_text("unsupported", "`error = TRUE` is not available on this manifold: bounds of rounding errors are proven on Euclidean "
-                                      "space, spheres, hyperbolic space, spd() with the affine-invariant metric, and their products.");
+                                      "space, spheres, hyperbolic space, positive definite matrices with the affine-invariant or the Log-Euclidean metric, and their products.");
 }
 
 struct certified_args {

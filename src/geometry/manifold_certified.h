@@ -19,7 +19,7 @@ struct certified {
 };
 
 extern const struct certified certified_euclidean, certified_sphere, certified_hyperboloid, certified_ball, certified_spd_affine,
-    certified_product;
+    certified_spd_logeuclidean, certified_product;
 
 size_t certified_work(manifold_t m); /* in doubles, as `work` below */
 /* the same record by record; `x` is what was computed */

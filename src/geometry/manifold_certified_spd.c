@@ -158,23 +158,34 @@ static double spectral(size_t k, const tf *u, const tf *f, double skew, tf *t)
     return tf_up(skew * (2 + skew) * frobenius(k, f));
 }
 
-static double spd_log(manifold_t m, tf *a, const double *p, const double *q, const double *v, tf *work)
+/* About the logarithms f of the eigenvalues of X Q X' and its eigenvectors, the rows of u. Above the distance of Q from the point that
+ * they stand for, as residual() says. s, t: k^2 */
+static double spectrum(size_t k, const tf *x, double off, const double *q, tf *u, tf *f, double *skew, tf *s, tf *t)
 {
-    size_t k = m->rows, n = m->ambient;
-    tf *x = work, *rows = x + n, *u = rows + n, *s = u + n, *t = s + n, *f = t + n;
-    double off = frame(k, p, x, s, t), size = 0;
-    if (!(off < INFINITY) || !factor(k, q, s))
+    if (!factor(k, q, s))
         return INFINITY;
     for (size_t j = 0; j < k; j++)
         for (size_t i = 0; i < k; i++) { /* rows of X L_Q */
-            rows[j + i * k] = tf_of(0);
+            t[j + i * k] = tf_of(0);
             for (size_t r = j; r <= i; r++)
-                rows[j + i * k] = tf_add(rows[j + i * k], tf_multiply(x[i + r * k], s[r + j * k]));
+                t[j + i * k] = tf_add(t[j + i * k], tf_multiply(x[i + r * k], s[r + j * k]));
         }
-    rotate(k, rows, u);
+    rotate(k, t, u);
     for (size_t j = 0; j < k; j++)
-        f[j] = tf_centre(tf_log(tf_dot(k, rows + j * k, rows + j * k)));
-    double skew = skewness(k, u, t), slack = tf_up(residual(k, x, off, u, f, skew, q, s, t) + spectral(k, u, f, skew, a));
+        f[j] = tf_centre(tf_log(tf_dot(k, t + j * k, t + j * k)));
+    *skew = skewness(k, u, t);
+    return residual(k, x, off, u, f, *skew, q, s, t);
+}
+
+static double spd_log(manifold_t m, tf *a, const double *p, const double *q, const double *v, tf *work)
+{
+    size_t k = m->rows, n = m->ambient;
+    tf *x = work, *u = x + n, *s = u + n, *t = s + n, *f = t + n;
+    double off = frame(k, p, x, s, t), size = 0, skew, slack;
+    if (!(off < INFINITY))
+        return INFINITY;
+    slack = spectrum(k, x, off, q, u, f, &skew, s, t);
+    slack = tf_up(slack + spectral(k, u, f, skew, a));
     if (v) {
         carry(k, x, v, s, t);
         size = frobenius(n, s);
@@ -211,3 +222,74 @@ static double spd_exp(manifold_t m, const double *p, const double *v, const doub
 }
 
 const struct certified certified_spd_affine = {work_size, spd_log, spd_exp, NULL};
+
+/* ---- Log-Euclidean metric: |log Q - log P - D log_P V| is the error of all three maps ---------------------------------------------- */
+
+/* U (F o U'VU) U' to s, F the derivative of log in the basis U of P, which is off by `off`; by how much it may be off. t: k^2 */
+static double log_derivative(size_t k, const tf *u, const tf *f, double skew, double off, const double *v, tf *s, tf *t)
+{
+    double size = 0, steepest = 0;
+    for (size_t j = 0; j < k; j++)
+        for (size_t i = 0; i < k; i++) {
+            tf a = tf_of(0);
+            for (size_t r = 0; r < k; r++)
+                a = tf_add(a, tf_multiply(tf_of(lower(k, v, i, r)), u[r + j * k]));
+            t[i + j * k] = a;
+            size = tf_up(size + fabs(v[i + j * k]) + fabs(v[j + i * k]));
+        }
+    for (size_t j = 0; j < k; j++)
+        for (size_t i = 0; i < k; i++) {
+            tf middle = tf_multiply(tf_of(0.5), tf_add(f[i], f[j])), h = tf_multiply(tf_of(0.5), tf_subtract(f[i], f[j])), c;
+            tf slope = tf_exp(tf_negative(middle)), sine = h;
+            if (tf_most(h) < 1e-20) {
+                slope = tf_multiply(slope, tf_widen(tf_of(1), square(tf_most(h)))); /* h/sinh h */
+            } else {
+                tf_sines(1, h, &sine, &c);
+                slope = tf_multiply(slope, tf_divide(h, sine));
+            }
+            steepest = fmax(steepest, tf_most(slope));
+            s[i + j * k] = tf_multiply(slope, tf_dot(k, u + i * k, t + j * k));
+        }
+    for (size_t j = 0; j < k; j++)
+        for (size_t i = 0; i < k; i++) {
+            t[i + j * k] = tf_of(0);
+            for (size_t r = 0; r < k; r++)
+                t[i + j * k] = tf_add(t[i + j * k], tf_multiply(u[i + r * k], s[r + j * k]));
+        }
+    for (size_t j = 0; j < k; j++)
+        for (size_t i = 0; i < k; i++) {
+            s[i + j * k] = tf_of(0);
+            for (size_t r = 0; r < k; r++)
+                s[i + j * k] = tf_add(s[i + j * k], tf_multiply(t[i + r * k], u[j + r * k]));
+        }
+    return off < 0.1 && skew < 0.1 ? tf_up(steepest * size * tf_up(5 * skew + 3 * off)) : INFINITY;
+}
+
+static double logeuclidean_log(manifold_t m, tf *a, const double *p, const double *q, const double *v, tf *work)
+{
+    size_t k = m->rows, n = m->ambient;
+    tf *x = work, *u = x + n, *s = u + n, *t = s + n, *f = t + n;
+    double skew;
+    for (size_t j = 0; j < n; j++)
+        x[j] = tf_of(j % (k + 1) == 0);
+    double slack = spectrum(k, x, 0, q, u, f, &skew, s, t);
+    slack = tf_up(slack + spectral(k, u, f, skew, a));
+    double off = spectrum(k, x, 0, p, u, f, &skew, s, t);
+    slack = tf_up(slack + off + spectral(k, u, f, skew, s));
+    for (size_t j = 0; j < n; j++)
+        a[j] = tf_subtract(a[j], s[j]);
+    if (!v || !(slack < INFINITY))
+        return slack;
+    slack = tf_up(slack + log_derivative(k, u, f, skew, off, v, s, t));
+    for (size_t j = 0; j < n; j++)
+        a[j] = tf_subtract(a[j], s[j]);
+    return slack;
+}
+
+static double logeuclidean_exp(manifold_t m, const double *p, const double *v, const double *y, tf *work)
+{
+    double slack = logeuclidean_log(m, work, p, y, v, work + m->ambient);
+    return tf_up(frobenius(m->ambient, work) + slack);
+}
+
+const struct certified certified_spd_logeuclidean = {work_size, logeuclidean_log, logeuclidean_exp, NULL};

@@ -76,14 +76,14 @@ hyperbolic_cases <- function(d, n, model) {
   }
 }
 
-spd_cases <- function(k, n) {
+spd_cases <- function(k, n, metric = "affine") {
   one <- function(condition) {
     u <- qr.Q(qr(matrix(rnorm(k * k), k)))
     e <- condition^runif(k, -0.5, 0.5) * 10^runif(1, -3, 3)
     x <- u %*% (e * t(u))
     (x + t(x)) / 2
   }
-  M <- spd(k)
+  M <- spd(k, metric)
   p <- q <- v <- matrix(0, n, k * k)
   for (i in seq_len(n)) {
     a <- one(size(1, 0, 12))
@@ -97,11 +97,12 @@ spd_cases <- function(k, n) {
     q[i, ] <- b
     v[i, ] <- w
   }
-  records("spd", k, M, p, q, v)
+  records(if (metric == "affine") "spd" else metric, k, M, p, q, v)
 }
 
 spaces <- list(
   sphere = function() for (d in 1:6) sphere_cases(d, count), hyperboloid = function() for (d in 1:6) hyperbolic_cases(d, count, "hyperboloid"),
-  ball = function() for (d in 1:6) hyperbolic_cases(d, count, "ball"), spd = function() for (k in 1:6) spd_cases(k, ceiling(count / 20))
+  ball = function() for (d in 1:6) hyperbolic_cases(d, count, "ball"), spd = function() for (k in 1:6) spd_cases(k, ceiling(count / 20) + 2),
+  logeuclidean = function() for (k in 1:6) spd_cases(k, ceiling(count / 20) + 2, "logeuclidean")
 )
 for (space in grep(only, names(spaces), value = TRUE)) spaces[[space]]()

@@ -11,7 +11,7 @@ status is 1), the median of told over true, and how many were told as Inf. With 
 with their true values, each as two doubles whose sum it is: the table of test-certified-digits.R.
 
 True values are from the definitions, and not from the formulas of the package's C: angles of unit vectors; Minkowski's product of points
-of the hyperboloid; eigenvalues of L^-1 Q L^-T. A stored point stands for: sphere x/|x|, hyperboloid the point with its space
+of the hyperboloid; eigenvalues of L^-1 Q L^-T; logarithms of matrices. A stored point stands for: sphere x/|x|, hyperboloid the point with its space
 coordinates; a stored vector for its tangent part (sphere) or the vector with its space part (hyperboloid); a matrix for its lower
 triangle.
 """
@@ -141,12 +141,40 @@ class Spd:
         return mp.mnorm(self.white(p, v)[1], "f")
 
 
+class LogEuclidean(Spd):
+    def logarithm(self, p):
+        return self.spectral(mp.eye(self.k), p, mp.log)
+
+    def derivative(self, p, v, inverse):
+        e, u = mp.eigsy(p)
+        s = u.T * v * u
+        for i in range(self.k):
+            for j in range(self.k):
+                x, y = (mp.log(t) for t in (e[i], e[j]))
+                f = 1 / e[i] if abs(x - y) < mpf(10) ** -60 else (x - y) / (e[i] - e[j])
+                s[i, j] = s[i, j] / f if inverse else s[i, j] * f
+        return u * s * u.T
+
+    def dist(self, p, q):
+        return mp.mnorm(self.logarithm(q) - self.logarithm(p), "f")
+
+    def log(self, p, q):
+        return self.derivative(p, self.logarithm(q) - self.logarithm(p), True)
+
+    def exp(self, p, v):
+        return self.spectral(mp.eye(self.k), self.logarithm(p) + self.derivative(p, v, False), mp.exp)
+
+    def length(self, p, v):
+        return mp.mnorm(self.derivative(p, v, False), "f")
+
+
 def less(a, b):
     return a - b if isinstance(a, mp.matrix) else [x - y for x, y in zip(a, b)]
 
 
 def space_of(name, k):
-    return Spd(k) if name == "spd" else {"sphere": Sphere, "hyperboloid": Hyperboloid, "ball": Ball}[name]()
+    matrices = {"spd": Spd, "logeuclidean": LogEuclidean}
+    return matrices[name](k) if name in matrices else {"sphere": Sphere, "hyperboloid": Hyperboloid, "ball": Ball}[name]()
 
 
 def numbers(text):
