@@ -301,12 +301,18 @@ print.riemdp_frechet_mean <- function(x, ...) {
               if (x$converged) "converged" else
                 paste0("NOT converged, this is no ", if (x$median) "median" else "mean"), x$iterations, x$gradient_norm,
               x$tolerance, x$gradient_floor,
-              if (is.na(x$error_bound)) "" else
-                sprintf(", at most %.2g from the mean of these records", x$error_bound)))
+              say_error_bound(x)))
   cat(sprintf("  %s %.6g; %s\n", if (x$median) "mean distance" else "variance", x$variance,
               if (isTRUE(x$unique)) "provably unique" else "uniqueness not proven for these records"))
   print(x$mean)
   invisible(x)
+}
+
+say_error_bound <- function(x) {
+  if (is.na(x$error_bound)) return("")
+  if (x$error_bound == Inf) return(", no proven bound of its distance from the mean of these records")
+  sprintf(", %sat most %.2g from the mean of these records", if (isTRUE(x$error_proven)) "provably " else "",
+          x$error_bound)
 }
 
 #' @export

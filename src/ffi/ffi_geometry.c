@@ -49,9 +49,12 @@ static int run_strided(const struct call *c, const struct operation *op, const s
                              rows ? r->n : 1, in, end - begin);
 }
 
-/* whether an argument is checked before the operation runs; of projections their bases are */
+/* Whether an argument is checked before the operation runs; of projections their bases are. What was computed may be no point any
+ * more: then its error is Inf. */
 static int is_checked(const struct operation *op, int i)
 {
+    if (op->needs == NEEDS_CERTIFIED_WORK && i == 2)
+        return 0;
     return op->checked || (op->in[i] == KIND_POINT && op->count > 1);
 }
 

@@ -100,9 +100,32 @@ spd_cases <- function(k, n, metric = "affine") {
   records(if (metric == "affine") "spd" else metric, k, M, p, q, v)
 }
 
+# The arithmetic itself: numbers of two doubles with no set around them.
+arithmetic_cases <- function(n) {
+  number <- function(hi) {
+    lo <- hi * runif(n, -1, 1) * 2^-54
+    rbind(hi, ifelse(runif(n) < 0.1, 0, lo), 0)
+  }
+  any <- function(from, to) sample(c(-1, 1), n, TRUE) * 10^runif(n, from, to)
+  near <- any(-9, 9)
+  arguments <- list(
+    add = list(near, ifelse(runif(n) < 0.5, -near * (1 + any(-16, 0)), any(-9, 9))), multiply = list(any(-9, 9), any(-9, 9)),
+    divide = list(any(-9, 9), any(-9, 9)), root = list(abs(any(-9, 9))), sine = list(any(-9, 1)), cosine = list(any(-9, 1)),
+    sinh = list(any(-9, 1.5)), cosh = list(any(-9, 1.5)), exp = list(any(-9, 1.5)), log = list(abs(any(-9, 9))),
+    asinh = list(abs(any(-9, 9))), angle = list(abs(any(-9, 0)), any(-9, 0))
+  )
+  for (operation in names(arguments)) {
+    x <- number(arguments[[operation]][[1]])
+    y <- if (length(arguments[[operation]]) > 1) number(arguments[[operation]][[2]]) else 0 * x
+    z <- matrix(.Call(riemdp:::riemdp_twofold, operation, as.vector(x), as.vector(y)), 3)
+    for (i in seq_len(n)) emit("arithmetic", 0, operation, x[, i], y[, i], z[, i], z[3, i])
+  }
+}
+
 spaces <- list(
+  arithmetic = function() arithmetic_cases(20 * count),
   sphere = function() for (d in 1:6) sphere_cases(d, count), hyperboloid = function() for (d in 1:6) hyperbolic_cases(d, count, "hyperboloid"),
-  ball = function() for (d in 1:6) hyperbolic_cases(d, count, "ball"), spd = function() for (k in 1:6) spd_cases(k, ceiling(count / 20) + 2),
-  logeuclidean = function() for (k in 1:6) spd_cases(k, ceiling(count / 20) + 2, "logeuclidean")
+  ball = function() for (d in 1:6) hyperbolic_cases(d, count, "ball"), spd = function() for (k in 1:6) spd_cases(k, ceiling(count / 20) + 1),
+  logeuclidean = function() for (k in 1:6) spd_cases(k, ceiling(count / 20) + 1, "logeuclidean")
 )
 for (space in grep(only, names(spaces), value = TRUE)) spaces[[space]]()

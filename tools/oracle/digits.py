@@ -4,11 +4,12 @@
 Run from the top of the source tree (no network, only mpmath >= 1.2 and the installed package are needed):
 
     Rscript tools/oracle/digits.R 300 1 | python3 tools/oracle/digits.py
-    Rscript tools/oracle/digits.R 6 20261128 | python3 tools/oracle/digits.py tests/testthat/reference/digits.csv
+    Rscript tools/oracle/digits.R 2 20261128 '^[^a]' | python3 tools/oracle/digits.py tests/testthat/reference/digits.csv
+    Rscript tools/oracle/digits.R 1000 5 arithmetic | python3 tools/oracle/digits.py tests/testthat/reference/digits_arithmetic.csv
 
 Told are, of each space and map, the number of cases, the worst ratio of true and told error (above 1: a bound that is none, and the
 status is 1), the median of told over true, and how many were told as Inf. With a file name the cases are written there
-with their true values, each as two doubles whose sum it is: the table of test-certified-digits.R.
+with their true values, each as two doubles (three, of the arithmetic itself) whose sum it is: the table of test-certified-digits.R.
 
 True values are from the definitions, and not from the formulas of the package's C: angles of unit vectors; Minkowski's product of points
 of the hyperboloid; eigenvalues of L^-1 Q L^-T; logarithms of matrices. A stored point stands for: sphere x/|x|, hyperboloid the point with its space
@@ -172,7 +173,24 @@ def less(a, b):
     return a - b if isinstance(a, mp.matrix) else [x - y for x, y in zip(a, b)]
 
 
+class Arithmetic:
+    """numbers of two doubles and what their sets are wrong by, which is 0 of arguments"""
+    def point(self, x):
+        return x[0] + x[1]
+
+    def vector(self, x, y):
+        return self.point(y)
+
+    def __getattr__(self, name):
+        own = {"add": lambda x, y: x + y, "multiply": lambda x, y: x * y, "divide": lambda x, y: x / y, "angle": mp.atan2}
+        one = {"sine": mp.sin, "cosine": mp.cos, "root": mp.sqrt}
+        f = own.get(name) or one.get(name) or getattr(mp, name)
+        return f if name in own else lambda x, y: f(x)
+
+
 def space_of(name, k):
+    if name == "arithmetic":
+        return Arithmetic()
     matrices = {"spd": Spd, "logeuclidean": LogEuclidean}
     return matrices[name](k) if name in matrices else {"sphere": Sphere, "hyperboloid": Hyperboloid, "ball": Ball}[name]()
 
@@ -183,7 +201,7 @@ def numbers(text):
 
 def stored(name, k, what, p, x):
     """a true value as the package stores it: numbers"""
-    if what == "dist":
+    if what == "dist" or name == "arithmetic":
         return [x]
     if isinstance(x, mp.matrix):
         return [x[i, j] for j in range(k) for i in range(k)]
@@ -195,6 +213,8 @@ def stored(name, k, what, p, x):
 
 
 def true_error(s, what, p, true, value):
+    if isinstance(s, Arithmetic):
+        return abs(s.point(value) - true)
     if what == "dist":
         return abs(value[0] - true)
     if what == "log":
@@ -206,13 +226,14 @@ def true_error(s, what, p, true, value):
         return mp.inf
 
 
-def two(x):
+def two(x, arithmetic):
     hi = float(x)
-    return hi.hex(), float(x - mpf(hi)).hex()
+    lo = float(x - mpf(hi))
+    return hi.hex(), lo.hex() + (" " + float(x - mpf(hi) - mpf(lo)).hex() if arithmetic else "")
 
 
 def main(path):
-    found, rows, bad = {}, [], 0
+    found, bad = {}, 0
     for line in sys.stdin:
         name, k, what, p, b, value, told = line.rstrip("\n").split("|")
         k, told = int(k), float.fromhex(told)
@@ -231,8 +252,9 @@ def main(path):
             if error > mpf(told):
                 bad += 1
                 print("BELOW", mp.nstr(error, 5), told, line.strip(), file=sys.stderr)
-        parts = [two(t) for t in stored(name, k, what, x, true)]
-        rows.append(f"{name},{k},{what},{p},{b},{' '.join(t[0] for t in parts)},{' '.join(t[1] for t in parts)}")
+        parts = [two(t, name == "arithmetic") for t in stored(name, k, what, x, true)]
+        row = f"{name},{k},{what},{p},{b},{' '.join(t[0] for t in parts)},{' '.join(t[1] for t in parts)}"
+        f.setdefault("rows", []).append((error / mpf(told) if told < float("inf") else 0, row))
     for (name, what), f in found.items():
         ratios = sorted(f["ratios"])
         at = lambda q: mp.nstr(ratios[int(q * (len(ratios) - 1))], 4) if ratios else "-"
@@ -240,7 +262,10 @@ def main(path):
               f"told/true median {at(.5)}, 99% {at(.99)}, most {at(1)}; told Inf: {f['inf']}")
     if path:
         with open(path, "w") as file:
-            file.write("space,k,what,p,q,true,rest\n" + "\n".join(rows) + "\n")
+            file.write("space,k,what,p,q,true,rest\n")
+            for (name, what), f in found.items():  # of the arithmetic the worst ones
+                rows = sorted(f["rows"], key=lambda r: -r[0])[:5] if name == "arithmetic" else f["rows"]
+                file.write("".join(row + "\n" for ratio, row in rows))
     return 1 if bad else 0
 
 
