@@ -22,6 +22,11 @@
 #' @param start a point to start from; default: a projected arithmetic mean or the first record (for the median: the
 #'   mean).
 #' @param max_iter most steps.
+#' @param error `TRUE`: the mean comes with a proven `error_bound`, and `error_proven` is `TRUE`. It holds whatever the
+#'   iteration did: the gradient at the mean is enclosed with some 32 digits, and divided by the least curvature of the
+#'   energy around it; `Inf` where that isn't positive (on spheres: records at \eqn{\pi/2} or farther) or a record's
+#'   logarithm isn't known. For the spaces of [geometry], section Certified digits, and records in memory; elsewhere an
+#'   error of class `riemdp_error_unsupported`.
 #' @return A list of class `riemdp_frechet_mean`:
 #' * `mean` (for `frechet_median()` also called so): one point, in the shape of a single record;
 #' * `gradient_norm`; `tolerance`, the norm asked for; `gradient_floor`, what rounding errors of the stored numbers do
@@ -29,7 +34,7 @@
 #'   `iterations`;
 #' * `error_bound`, for means: how far the mean may be from that of the records as they are stored, (`gradient_norm` +
 #'   `gradient_floor`)/h with the least curvature h of the energy over the records' ball; `NA` where that is not
-#'   positive or not known, and for medians;
+#'   positive or not known, and for medians; an estimate, but for `error = TRUE`;
 #' * `unique`: `TRUE` if the minimiser is provably the only one for these records (non-positive curvature; a ball of
 #'   radius below half of \eqn{\min(\mathrm{inj}, \pi/\sqrt{\kappa})} around it holds all records, Afsari 2011; positive
 #'   definite matrices with the Bures-Wasserstein metric, Agueh and Carlier 2011), else `NA`;

@@ -173,7 +173,7 @@ tf tf_norm(size_t n, const tf *x)
     double most = 0;
     int power = 0;
     for (size_t j = 0; j < n; j++)
-        most = fmax(most, fabs(x[j].hi));
+        most = fmax(most, fmax(fabs(x[j].hi), x[j].off));
     if (most > 0x1p-400 && most < 0x1p400)
         return tf_root(tf_dot(n, x, x));
     if (most > 0 && most < INFINITY)

@@ -36,9 +36,8 @@ static void boost(size_t d, double sign, const tf *a, const tf *x, tf *y)
     for (size_t j = 0; j < d; j++)
         y[j] = d == 1 ? tf_of(0) : tf_subtract(y[j], tf_multiply(t, a[j]));
     rise = tf_divide(rise, tf_add(tf_multiply(length, x0), tf_multiply(far, a0)));
-    tf along = tf_multiply(tf_of(sign), tf_divide(inner, length)), versine = tf_subtract(far, along);
-    if (along.hi > 0)
-        versine = tf_divide(tf_dot(d, y, y), tf_add(far, along));
+    tf along = tf_multiply(tf_of(sign), tf_divide(inner, length)), both = tf_add(far, along);
+    tf versine = along.hi > 0 && tf_least(both) > 0 ? tf_divide(tf_dot(d, y, y), both) : tf_subtract(far, along);
     tf r = tf_multiply(tf_of(sign), tf_divide(tf_subtract(rise, tf_multiply(a0, versine)), length));
     for (size_t j = 0; j < d; j++)
         y[j] = tf_add(y[j], tf_multiply(r, a[j]));

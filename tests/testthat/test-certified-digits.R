@@ -4,6 +4,10 @@ numbers <- function(text) as.numeric(strsplit(text, " ")[[1]])
 
 digits_table <- function(name) read.csv(test_path("reference", name), colClasses = "character")
 
+SPACES <- list(sphere = sphere, hyperboloid = hyperbolic, ball = function(d) hyperbolic(d, "ball"), spd = spd,
+               logeuclidean = function(k) spd(k, "log-euclidean"))
+matrix_or_not <- function(case, x) if (case$space %in% c("spd", "logeuclidean")) matrix(x, as.integer(case$k)) else x
+
 # the length of the error `off` of what was computed, a point or a vector, in the metric at p; of points to first order
 length_of <- function(M, space, p, off) {
   if (space == "sphere") return(sqrt(sum(off^2)))
@@ -12,15 +16,14 @@ length_of <- function(M, space, p, off) {
 }
 
 test_that("told errors are true and not much more", {
-  spaces <- list(sphere = sphere, hyperboloid = hyperbolic, ball = function(d) hyperbolic(d, "ball"), spd = spd,
-                 logeuclidean = function(k) spd(k, "log-euclidean"))
   maps <- list(dist = mf_dist, log = mf_log, exp = mf_exp)
   cases <- digits_table("digits.csv")
+  cases <- cases[cases$what != "nearest", ]
   for (i in seq_len(nrow(cases))) {
     case <- cases[i, ]
     k <- as.integer(case$k)
-    M <- spaces[[case$space]](k)
-    shape <- function(x) if (case$space %in% c("spd", "logeuclidean")) matrix(x, k) else x
+    M <- SPACES[[case$space]](k)
+    shape <- function(x) matrix_or_not(case, x)
     p <- shape(numbers(case$p))
     got <- maps[[case$what]](M, p, shape(numbers(case$q)), error = TRUE)
     expect_identical(got$value, maps[[case$what]](M, p, shape(numbers(case$q))))
@@ -31,6 +34,18 @@ test_that("told errors are true and not much more", {
     # the true length is itself computed in doubles
     expect_lte(true, got$error * 1.001, label = paste("the true error of", i, case$space, case$what))
     expect_lte(got$error, true * 1.2 + 1e-22, label = paste("the told error of", i, case$space, case$what))
+  }
+})
+
+test_that("sets hold the true distance, where they are no smaller than the last digit of the nearest double", {
+  cases <- digits_table("digits.csv")
+  cases <- cases[cases$what == "nearest", ]
+  for (i in seq_len(nrow(cases))) {
+    case <- cases[i, ]
+    told <- .Call(riemdp:::riemdp_certified_dist, SPACES[[case$space]](as.integer(case$k)), matrix_or_not(case, numbers(case$p)),
+                  matrix_or_not(case, numbers(case$q)), as.numeric(case$true))
+    expect_gte(told, abs(as.numeric(case$rest)) * (1 - 1e-12), label = paste(i, case$space))
+    expect_lte(told, 1e-12 * as.numeric(case$true) + 1e-18, label = paste(i, case$space))
   }
 })
 
@@ -137,6 +152,21 @@ test_that("where nothing can be proven the error is Inf, and never NaN", {
   # eigenvalues that are not in the matrix any more: all that can be said is nothing
   lost <- mf_exp(spd(2), diag(2), 20 * matrix(c(1, 2, 2, -1), 2), error = TRUE)
   expect_equal(lost$error, Inf)
+})
+
+test_that("branches for what is very small", {
+  told <- function(what, M, p, q, x) .Call(if (what == "log") riemdp:::riemdp_certified_log else riemdp:::riemdp_certified_exp, M, p, q, x)
+  # logarithms too short to have a direction in 32 digits, against a computed 0
+  expect_gte(told("log", sphere(2), c(1, 0, 0), c(1, 1e-300, 0), c(0, 0, 0)), 1e-300)
+  expect_gte(told("log", hyperbolic(2), c(1, 1e-150, 0), c(1, 0, 0), c(0, 0, 0)), 1e-150)
+  expect_gte(riemdp:::mean_error(rbind(c(1, 1e-300, 0)), sphere(2), NULL, c(1, 0, 0)), 1e-300)
+  # an arc and its chord
+  expect_gte(told("exp", sphere(2), c(1, 0, 0), c(0, 0, 0), c(cos(0.95), sin(0.95), 0)), 0.95)
+  expect_lte(told("exp", sphere(2), c(1, 0, 0), c(0, 0, 0), c(cos(0.95), sin(0.95), 0)), 0.96)
+  expect_gte(told("exp", sphere(2), c(1, 0, 0), c(0, 0, 0), c(-1, 0, 0)), pi * (1 - 1e-15))
+  # errors of vectors are those of what exp makes of them
+  expect_gte(told("exp", hyperbolic(2), c(1, 0, 0), c(0, 0, 0), c(cosh(3), sinh(3), 0)), 3)
+  expect_gte(told("exp", spd(2), diag(2), matrix(0, 2, 2), diag(c(1.4, 1))), log(1.4))
 })
 
 test_that("points that are off by rounding stand for their projections", {

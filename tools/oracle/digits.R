@@ -15,7 +15,8 @@ directions <- function(n, d) {
   x <- normals(n, d)
   x / sqrt(rowSums(x^2))
 }
-size <- function(n, from, to) 10^runif(n, from, to)
+# now and then as small as doubles are, where squares are 0
+size <- function(n, from, to) ifelse(from < 0 & to < 20 & runif(n) < 0.03, 10^runif(n, -322, -100), 10^runif(n, from, to))
 # some coordinates are 0, and some numbers are small beside the others
 uneven <- function(x) x * ifelse(runif(length(x)) < 0.2, sample(c(0, 1e-3, 1e-9), length(x), TRUE), 1)
 
@@ -32,7 +33,14 @@ records <- function(space, parameters, M, p, q, v) {
       b <- shape(if (what == "exp") v[i, ] else q[i, ])
       f <- switch(what, dist = mf_dist, log = mf_log, exp = mf_exp)
       got <- tryCatch(f(M, a, b, error = TRUE), riemdp_error = function(e) NULL)
-      if (!is.null(got)) emit(space, parameters, what, a, b, got$value, got$error)
+      if (is.null(got)) next
+      emit(space, parameters, what, a, b, got$value, got$error)
+      # the double that is nearest to the enclosed distance: what is told of it is as small as the set that encloses it
+      if (what == "dist") {
+        near <- got$value + c(-1, 1) * got$error
+        told <- vapply(near, function(d) .Call(riemdp:::riemdp_certified_dist, M, a, b, d), 0)
+        emit(space, parameters, "nearest", a, b, near[which.min(told)], min(told))
+      }
     }
   }
 }
@@ -86,13 +94,13 @@ spd_cases <- function(k, n, metric = "affine") {
   M <- spd(k, metric)
   p <- q <- v <- matrix(0, n, k * k)
   for (i in seq_len(n)) {
-    a <- one(size(1, 0, 12))
+    a <- one(10^runif(1, 0, 12))
     s <- matrix(rnorm(k * k), k)
     s <- s + t(s)
     l <- t(chol(a))
     w <- l %*% (s / sqrt(sum(s^2)) * size(1, -13, 1.5)) %*% t(l)
     w <- (w + t(w)) / 2
-    b <- if (runif(1) < 0.4) one(size(1, 0, 12)) else tryCatch(mf_exp(M, a, w), riemdp_error = function(e) one(10))
+    b <- if (runif(1) < 0.4) one(10^runif(1, 0, 12)) else tryCatch(mf_exp(M, a, w), riemdp_error = function(e) one(10))
     p[i, ] <- a
     q[i, ] <- b
     v[i, ] <- w

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""Whether the errors that mf_dist(), mf_log() and mf_exp() tell with `error = TRUE` are above the true ones, to 60 digits and more.
+"""Whether the errors that mf_dist(), mf_log() and mf_exp() tell with `error = TRUE` are above the true ones, to 110 digits, to 800 where numbers are
+tiny.
 
 Run from the top of the source tree (no network, only mpmath >= 1.2 and the installed package are needed):
 
     Rscript tools/oracle/digits.R 300 1 | python3 tools/oracle/digits.py
-    Rscript tools/oracle/digits.R 2 20261128 '^[^a]' | python3 tools/oracle/digits.py tests/testthat/reference/digits.csv
+    (Rscript tools/oracle/digits.R 2 20261128 '^[^a]'; Rscript tools/oracle/digits.R 300 7 '^[^a]' | grep nearest) | python3 tools/oracle/digits.py tests/testthat/reference/digits.csv
     Rscript tools/oracle/digits.R 1000 5 arithmetic | python3 tools/oracle/digits.py tests/testthat/reference/digits_arithmetic.csv
 
 Told are, of each space and map, the number of cases, the worst ratio of true and told error (above 1: a bound that is none, and the
 status is 1), the median of told over true, and how many were told as Inf. With a file name the cases are written there
-with their true values, each as two doubles (three, of the arithmetic itself) whose sum it is: the table of test-certified-digits.R.
+with their true values ("nearest": of mf_dist(), where the value is the double that is nearest to what was enclosed, so that the told error
+is that of the enclosing set), each as two doubles (three, of the arithmetic itself) whose sum it is: the table of test-certified-digits.R.
 
 True values are from the definitions, and not from the formulas of the package's C: angles of unit vectors; Minkowski's product of points
 of the hyperboloid; eigenvalues of L^-1 Q L^-T; logarithms of matrices. A stored point stands for: sphere x/|x|, hyperboloid the point with its space
@@ -235,13 +237,16 @@ def two(x, arithmetic):
 def main(path):
     found, bad = {}, 0
     for line in sys.stdin:
-        name, k, what, p, b, value, told = line.rstrip("\n").split("|")
-        k, told = int(k), float.fromhex(told)
+        name, k, label, p, b, value, told = line.rstrip("\n").split("|")
+        # numbers as small as 1e-322 beside 1 need more digits than others
+        tiny = [abs(t) for t in numbers(p) + numbers(b) + numbers(value) if t and abs(t) < 1e-30]
+        mp.dps = 800 if tiny and name != "arithmetic" else 110
+        k, told, what = int(k), float.fromhex(told), "dist" if label == "nearest" else label
         s = space_of(name, k)
         x = s.point(numbers(p))
         true = getattr(s, what)(x, s.vector(x, numbers(b)) if what == "exp" else s.point(numbers(b)))
         error = true_error(s, what, x, true, numbers(value))
-        f = found.setdefault((name, what), {"n": 0, "inf": 0, "worst": mpf(0), "ratios": []})
+        f = found.setdefault((name, label), {"n": 0, "inf": 0, "worst": mpf(0), "ratios": []})
         f["n"] += 1
         if told == float("inf"):
             f["inf"] += 1
@@ -253,18 +258,21 @@ def main(path):
                 bad += 1
                 print("BELOW", mp.nstr(error, 5), told, line.strip(), file=sys.stderr)
         parts = [two(t, name == "arithmetic") for t in stored(name, k, what, x, true)]
-        row = f"{name},{k},{what},{p},{b},{' '.join(t[0] for t in parts)},{' '.join(t[1] for t in parts)}"
+        row = f"{name},{k},{label},{p},{b},{' '.join(t[0] for t in parts)},{' '.join(t[1] for t in parts)}"
         f.setdefault("rows", []).append((error / mpf(told) if told < float("inf") else 0, row))
     for (name, what), f in found.items():
         ratios = sorted(f["ratios"])
         at = lambda q: mp.nstr(ratios[int(q * (len(ratios) - 1))], 4) if ratios else "-"
-        print(f"{name:12s} {what:5s} {f['n']:7d} cases, true/told at most {mp.nstr(f['worst'], 10)}, "
+        print(f"{name:12s} {what:8s} {f['n']:7d} cases, true/told at most {mp.nstr(f['worst'], 10)}, "
               f"told/true median {at(.5)}, 99% {at(.99)}, most {at(1)}; told Inf: {f['inf']}")
     if path:
         with open(path, "w") as file:
             file.write("space,k,what,p,q,true,rest\n")
-            for (name, what), f in found.items():  # of the arithmetic the worst ones
-                rows = sorted(f["rows"], key=lambda r: -r[0])[:5] if name == "arithmetic" else f["rows"]
+            for (name, what), f in found.items():  # arithmetic: the worst; nearest: where the set is largest beside a double
+                rows = f["rows"]
+                if name == "arithmetic" or what == "nearest":
+                    rows = sorted(rows, key=lambda r: -r[0])
+                    rows = rows[:5] if name == "arithmetic" else rows[-15:]
                 file.write("".join(row + "\n" for ratio, row in rows))
     return 1 if bad else 0
 
