@@ -1826,9 +1826,10 @@ mutant("hermitian-gaps", "R/regression.R", "length(y) / plain_length(y, facts)",
 
 # ---- certified digits -----------------------------------------------------------------------------------------------------------------------------
 
-digits <- function(name, file, before, after, guards) mutant(paste0("digits-", name), file, before, after, guards, "certified-digits")
+digits <- function(name, file, before, after, guards, ...) mutant(paste0("digits-", name), file, before, after, guards, "certified-digits", ...)
 digits("add-low-unpaid", "src/base/twofold.c", "U * (fabs(rest) + fabs(low))", "U * fabs(rest)", "a sum's last rounding is told")
-digits("add-rest-unpaid", "src/base/twofold.c", "U * (fabs(rest) + fabs(low))", "U * fabs(low)", "a sum's first rounding is told")
+digits("add-rest-unpaid", "src/base/twofold.c", "U * (fabs(rest) + fabs(low))", "U * fabs(low)", "a sum's first rounding is told",
+       equivalent = "where it isn't far below the last one's, the last one is exact and as large a bound is told")
 digits("add-halved", "src/base/twofold.c", "U * (fabs(rest) + fabs(low))", "0.5 * U * (fabs(rest) + fabs(low))", "a sum's roundings are told in full")
 digits("add-one-set", "src/base/twofold.c", "tf_up(a.off + b.off + U", "tf_up(a.off + U", "both sets widen a sum's")
 digits("multiply-cross-unpaid", "src/base/twofold.c", "U * (3 * cross + fabs(low))", "U * fabs(low)", "roundings of a product's small terms are told")
@@ -1841,7 +1842,8 @@ digits("divide-unpaid", "src/base/twofold.c", "tf_up(tf_most(tf_subtract(a, tf_m
 digits("root-unpaid", "src/base/twofold.c", "fmin(tf_up(tf_most(tf_subtract(a, tf_multiply(x, x))) / tf_least(x))", "fmin(0.2 * tf_up(tf_most(tf_subtract(a, tf_multiply(x, x))) / tf_least(x))", "a root's residual is told")
 digits("root-of-nothing", "src/base/twofold.c", "return (tf){0, 0, tf_up(sqrt(tf_up(tf_most(a))))};", "return (tf){0, 0, tf_up(tf_most(a))};", "the root of a set around 0")
 digits("series-short", "src/base/twofold.c", "enum { TERMS = 12, MOST = 1100 };", "enum { TERMS = 9, MOST = 1100 };", "the series' remainder is as small as is told")
-digits("halved-by-centre", "src/base/twofold.c", "while (tf_most(t) > 0.5 && halved < MOST) {", "while (fabs(t.hi) > 0.5 && halved < MOST) {", "the cosine is positive on the whole set before its root is taken")
+digits("halved-by-centre", "src/base/twofold.c", "while (tf_most(t) > 0.5 && halved < MOST) {", "while (fabs(t.hi) > 0.5 && halved < MOST) {", "the cosine is positive on the whole set before its root is taken",
+       equivalent = "a set so wide gives one that holds all cosines, though the proof doesn't know")
 digits("log-third-term", "src/base/twofold.c", "most * most * most * 0.5);", "0);", "what the logarithm's series leaves out")
 digits("log-anything", "src/base/twofold.c", "if (!(most < 0.1))", "if (!(most < 10))", "no logarithm where its series says nothing")
 digits("norm-centres", "src/base/twofold.c", "fmax(fabs(x[j].hi), x[j].off)", "fabs(x[j].hi)", "norms of sets that are large beside their centres")
