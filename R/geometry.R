@@ -18,16 +18,16 @@
 #' name the argument and the first bad record by its number.
 #'
 #' @section Certified digits:
-#' With `error = TRUE` the true value of the stored numbers is enclosed once more, with some 32 digits, and the largest
-#' distance of what was computed from it is told: an upper bound that is proven (`certified-digits.md` in `inst/proofs`),
-#' and in ordinary cases the true error to several digits. On `mf_dist()` it is the difference of
-#' distances, on `mf_log()` the norm at `p` of that of the vectors, on `mf_exp()` the distance of the points. `Inf`
+#' With `error = TRUE` the true value for the stored numbers is enclosed once more, with some 32 digits, and the largest
+#' distance of what was computed from it is told: an upper bound that is proven (`certified-digits.md` in
+#' `inst/proofs`), and in ordinary cases the true error to several digits. Of `mf_dist()` it is the difference of
+#' distances, of `mf_log()` the norm at `p` of that of the vectors, of `mf_exp()` the distance of the points. `Inf`
 #' where nothing can be said, as where rounding has left a matrix that isn't positive definite. Stored numbers are taken
 #' as exact; where they are a point but for rounding, they stand for: on spheres x/|x|, and of a vector its tangent
 #' part; on the hyperboloid space coordinates; of a symmetric matrix the lower triangle. Available on [euclidean()],
 #' [sphere()], [hyperbolic()], [spd()] with the affine-invariant and the Log-Euclidean metric, and on products and
-#' powers of these; elsewhere an error of class `riemdp_error_unsupported`. It takes some hundred times as long as the
-#' value itself. A list, since numbers that carry a bound with them would keep it when they are changed.
+#' powers of these; elsewhere an error of class `riemdp_error_unsupported`. The result is a list, since numbers that
+#' carry a bound with them would keep it when they are changed.
 #'
 #' @param M a manifold.
 #' @param p,q points.

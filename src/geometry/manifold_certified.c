@@ -87,12 +87,6 @@ double certified_mean_error(manifold_t m, const struct certified_mean *s)
 
 /* ---- Euclidean space ------------------------------------------------------------------------------------------------------ */
 
-static size_t no_work(manifold_t m)
-{
-    (void)m;
-    return 0;
-}
-
 static size_t euclidean_work(manifold_t m)
 {
     return m->ambient;
