@@ -130,7 +130,26 @@ arithmetic_cases <- function(n) {
   }
 }
 
+# Means of few records with weights, by a solver that may stop early.
+mean_cases <- function(space, M, n) {
+  d <- mf_facts(M)$dimension
+  for (i in seq_len(n)) {
+    spread <- 10^runif(1, -8, if (space == "sphere") 0 else 0.5)
+    base <- as.vector(as.matrix(mf_points(mf_random(M, 1), M)))
+    x <- tryCatch(mf_exp(M, base, mf_from_coords(M, base, matrix(rnorm(5 * d, sd = spread / sqrt(d)), 5))), riemdp_error = function(e) NULL)
+    if (is.null(x)) next
+    w <- sample(c(1, runif(1)), 5, TRUE)
+    fit <- suppressWarnings(frechet_mean(x, M, w, tol = 10^runif(1, -12, -1), error = TRUE))
+    emit(space, d, "mean", t(x), w, fit$mean, fit$error_bound)
+  }
+}
+
 spaces <- list(
+  means = function() for (d in 1:3) {
+    mean_cases("sphere", sphere(d), count)
+    mean_cases("hyperboloid", hyperbolic(d), count)
+    mean_cases("ball", hyperbolic(d, "ball"), count)
+  },
   arithmetic = function() arithmetic_cases(20 * count),
   sphere = function() for (d in 1:6) sphere_cases(d, count), hyperboloid = function() for (d in 1:6) hyperbolic_cases(d, count, "hyperboloid"),
   ball = function() for (d in 1:6) hyperbolic_cases(d, count, "ball"), spd = function() for (k in 1:6) spd_cases(k, ceiling(count / 20) + 1),

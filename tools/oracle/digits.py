@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Whether the errors that mf_dist(), mf_log() and mf_exp() tell with `error = TRUE` are above the true ones, to 110 digits, to 800 where numbers are
-tiny.
+"""Whether the errors that mf_dist(), mf_log(), mf_exp() and frechet_mean() tell with `error = TRUE` are above the true ones, which have
+110 digits here, 800 where numbers are tiny.
 
 Run from the top of the source tree (no network, only mpmath >= 1.2 and the installed package are needed):
 
     Rscript tools/oracle/digits.R 300 1 | python3 tools/oracle/digits.py
-    (Rscript tools/oracle/digits.R 2 20261128 '^[^a]'; Rscript tools/oracle/digits.R 300 7 '^[^a]' | grep nearest) | python3 tools/oracle/digits.py tests/testthat/reference/digits.csv
+    (Rscript tools/oracle/digits.R 2 20261128 '^[^am]'; Rscript tools/oracle/digits.R 300 7 '^[^am]' | grep nearest) |
+        python3 tools/oracle/digits.py tests/testthat/reference/digits.csv
     Rscript tools/oracle/digits.R 1000 5 arithmetic | python3 tools/oracle/digits.py tests/testthat/reference/digits_arithmetic.csv
 
 Told are, of each space and map, the number of cases, the worst ratio of true and told error (above 1: a bound that is none, and the
@@ -16,7 +17,7 @@ is that of the enclosing set), each as two doubles (three, of the arithmetic its
 True values are from the definitions, and not from the formulas of the package's C: angles of unit vectors; Minkowski's product of points
 of the hyperboloid; eigenvalues of L^-1 Q L^-T; logarithms of matrices. A stored point stands for: sphere x/|x|, hyperboloid the point with its space
 coordinates; a stored vector for its tangent part (sphere) or the vector with its space part (hyperboloid); a matrix for its lower
-triangle.
+triangle. Means are found by steps along the mean logarithm until they are shorter than 1e-60.
 """
 
 import sys
@@ -190,6 +191,21 @@ class Arithmetic:
         return f if name in own else lambda x, y: f(x)
 
 
+def mean_of(s, x, w):
+    """by steps along the mean logarithm, from a record, until they are shorter than 1e-60; vectors here are whole ones"""
+    m, before = x[0], None
+    for _ in range(2000):
+        logs = [s.log(m, y) for y in x]
+        v = [dot(w, c) / sum(w) for c in zip(*logs)]
+        size = s.length(m, v)
+        if size < mpf(10) ** -60:
+            return m
+        step = mpf(1) if isinstance(s, Sphere) else 1 / max(mpf(1), max(s.length(m, l) for l in logs))
+        m = s.exp(m, [step * c for c in v])
+        m = s.point(m) if isinstance(s, Sphere) else [mp.sqrt(1 + dot(m[1:], m[1:]))] + m[1:]
+    raise ValueError("no mean")
+
+
 def space_of(name, k):
     if name == "arithmetic":
         return Arithmetic()
@@ -228,6 +244,12 @@ def true_error(s, what, p, true, value):
         return mp.inf
 
 
+def compare(s, what, p, b, value):
+    x = s.point(p)
+    true = getattr(s, what)(x, s.vector(x, b) if what == "exp" else s.point(b))
+    return x, true, true_error(s, what, x, true, value)
+
+
 def two(x, arithmetic):
     hi = float(x)
     lo = float(x - mpf(hi))
@@ -243,9 +265,13 @@ def main(path):
         mp.dps = 800 if tiny and name != "arithmetic" else 110
         k, told, what = int(k), float.fromhex(told), "dist" if label == "nearest" else label
         s = space_of(name, k)
-        x = s.point(numbers(p))
-        true = getattr(s, what)(x, s.vector(x, numbers(b)) if what == "exp" else s.point(numbers(b)))
-        error = true_error(s, what, x, true, numbers(value))
+        if what == "mean":
+            mp.dps = 110
+            flat, size = numbers(p), len(numbers(value))
+            true = mean_of(s, [s.point(flat[i:i + size]) for i in range(0, len(flat), size)], numbers(b))
+            error, x = s.dist(s.point(numbers(value)), true), true
+        else:
+            x, true, error = compare(s, what, numbers(p), numbers(b), numbers(value))
         f = found.setdefault((name, label), {"n": 0, "inf": 0, "worst": mpf(0), "ratios": []})
         f["n"] += 1
         if told == float("inf"):
