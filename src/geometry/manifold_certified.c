@@ -69,6 +69,8 @@ double certified_mean_error(manifold_t m, const struct certified_mean *s)
     double gradient = tf_up(length(m->ambient, s->sum, s->slack) / tf_least(s->weight));
     if (!(gradient < INFINITY) || m->inj == INFINITY)
         return gradient < INFINITY ? gradient : INFINITY;
+    if (m->model != MODEL_SPHERE)
+        return INFINITY;
     tf sine, cosine;
     double reach = tf_up(s->farthest + 0.01);
     for (int i = 0; i < 2; i++) {
@@ -179,7 +181,9 @@ static double sphere_exp(manifold_t m, const double *p, const double *v, const d
     for (size_t j = 0; j < n; j++)
         z[j] = tf_subtract(z[j], tf_add(tf_multiply(cosine, x[j]), tf_multiply(scale, u[j])));
     double chord = length(n, z, 0);
-    return chord < 1 ? tf_up(chord * (1 + 0.048 * chord * chord)) : RIEMDP_PI; /* 2 asin(chord/2) */
+    if (chord < 1)
+        return tf_up(chord * (1 + 0.048 * chord * chord)); /* 2 asin(chord/2) */
+    return chord < INFINITY ? tf_up(RIEMDP_PI) : INFINITY;
 }
 
 const struct certified certified_sphere = {sphere_work, sphere_log, sphere_exp, sphere_dist};

@@ -13,9 +13,9 @@ static tf time_of(size_t d, const tf *a)
     return tf_root(tf_add(tf_of(1), tf_dot(d, a, a)));
 }
 
-/* Space coordinates of x after the boost that carries sign * a to the apex: (1) of inst/proofs/geometry.md, no difference of which
+/* Space coordinates of x after the boost that carries a to the apex: (1) of inst/proofs/geometry.md, no difference of which
  * loses digits. */
-static void boost(size_t d, double sign, const tf *a, const tf *x, tf *y)
+static void boost(size_t d, const tf *a, const tf *x, tf *y)
 {
     tf aa = tf_dot(d, a, a), xx = tf_dot(d, x, x), a0 = time_of(d, a), x0 = time_of(d, x);
     if (aa.hi < 1e-280) { /* y = x - a x_0 + a <a, x>/(1 + a_0) */
@@ -36,9 +36,9 @@ static void boost(size_t d, double sign, const tf *a, const tf *x, tf *y)
     for (size_t j = 0; j < d; j++)
         y[j] = d == 1 ? tf_of(0) : tf_subtract(y[j], tf_multiply(t, a[j]));
     rise = tf_divide(rise, tf_add(tf_multiply(length, x0), tf_multiply(far, a0)));
-    tf along = tf_multiply(tf_of(sign), tf_divide(inner, length)), both = tf_add(far, along);
+    tf along = tf_divide(inner, length), both = tf_add(far, along);
     tf versine = along.hi > 0 && tf_least(both) > 0 ? tf_divide(tf_dot(d, y, y), both) : tf_subtract(far, along);
-    tf r = tf_multiply(tf_of(sign), tf_divide(tf_subtract(rise, tf_multiply(a0, versine)), length));
+    tf r = tf_divide(tf_subtract(rise, tf_multiply(a0, versine)), length);
     for (size_t j = 0; j < d; j++)
         y[j] = tf_add(y[j], tf_multiply(r, a[j]));
 }
@@ -52,11 +52,11 @@ static double exp_apart(size_t d, const tf *a, tf *z, const tf *y, tf *carried, 
     s = over(s, t);
     for (size_t j = 0; j < d; j++)
         z[j] = tf_multiply(s, z[j]);
-    boost(d, 1, a, y, carried);
+    boost(d, a, y, carried);
     for (size_t j = 0; j < d; j++)
         rest[j] = tf_subtract(z[j], carried[j]);
     double flat = tf_most(tf_norm(d, rest));
-    boost(d, 1, z, carried, rest);
+    boost(d, z, carried, rest);
     return fmin(flat, tf_most(tf_norm(d, rest)));
 }
 
@@ -87,7 +87,7 @@ static double hyperboloid_log(manifold_t m, tf *a, const double *p, const double
     tf *x = work, *y = x + d;
     space_part(d, p, x);
     space_part(d, q, y);
-    boost(d, 1, x, y, a);
+    boost(d, x, y, a);
     tf s = tf_norm(d, a), f = over(tf_asinh(s), s);
     for (size_t j = 0; j < d; j++)
         a[j] = tf_multiply(f, a[j]);
