@@ -17,15 +17,33 @@
 #' `riemdp_error_off_manifold`, `riemdp_error_not_tangent`, `riemdp_error_cut_locus` and the like ([riemdp_errors()])
 #' name the argument and the first bad record by its number.
 #'
+#' @section Certified digits:
+#' With `error = TRUE` the true value for the stored numbers is enclosed once more, with some 32 digits, and the largest
+#' distance of what was computed from it is told: an upper bound that is proven (`certified-digits.md` in
+#' `inst/proofs`), and in ordinary cases the true error to several digits. Of `mf_dist()` it is the difference of
+#' distances, of `mf_log()` the norm at `p` of that of the vectors, of `mf_exp()` the distance of the points. `Inf`
+#' where nothing can be said, as where rounding has left a matrix that isn't positive definite. Stored numbers are taken
+#' as exact; where they are a point but for rounding, they stand for: on spheres x/|x|, and of a vector its tangent
+#' part; on the hyperboloid space coordinates; of a symmetric matrix the lower triangle. Available on [euclidean()],
+#' [sphere()], [hyperbolic()], [spd()] with the affine-invariant and the Log-Euclidean metric, and on products and
+#' powers of these; elsewhere an error of class `riemdp_error_unsupported`. It takes some
+#' microseconds a record on spheres and .1 ms on 5 x 5 matrices. The result is a list, since numbers that carry a bound
+#' with them would keep it when they are changed.
+#'
 #' @param M a manifold.
 #' @param p,q points.
 #' @param u,v tangent vectors at `p`, stored as points are.
 #' @param x points, or for projections anything of that shape.
+#' @param error `TRUE`: a list of `value`, the result to the same bits, and `error`, for each record a proven bound of
+#'   what rounding has done to it, in the units of the metric.
 #' @return `mf_exp()`: points. `mf_log()`, `mf_project_tangent()`: tangent vectors at `p`. `mf_dist()`, `mf_inner()`,
 #'   `mf_norm()`: one number a record, in the units of the metric (radians on spheres and shape spaces). `mf_project()`:
-#'   the nearest points of the manifold (of the Euclidean distance in storage; see each manifold's page).
+#'   the nearest points of the manifold (of the Euclidean distance in storage; see each manifold's page). With
+#'   `error = TRUE` a list.
 #' @seealso [mf_transport()], [mf_coords()], [mf_check()], [mf_dist_matrix()], [frechet_mean()]
-#' @references Absil, P.-A., Mahony, R. and Sepulchre, R. (2008). *Optimization Algorithms on Matrix Manifolds*.
+#' @references Tucker, W. (2011). *Validated Numerics*. Princeton University Press. (How true values are enclosed.)
+#'
+#' Absil, P.-A., Mahony, R. and Sepulchre, R. (2008). *Optimization Algorithms on Matrix Manifolds*.
 #'   Princeton University Press. \doi{10.1515/9781400830244}
 #' @examples
 #' M <- sphere(2)
@@ -33,20 +51,33 @@
 #' v <- mf_log(M, c(0, 0, 1), x)
 #' mf_norm(M, c(0, 0, 1), v) - mf_dist(M, c(0, 0, 1), x)
 #' mf_exp(M, c(0, 0, 1), v) - x
+#' mf_dist(M, c(0, 0, 1), x, error = TRUE)
 #' @name geometry
 NULL
 
 #' @rdname geometry
 #' @export
-mf_exp <- function(M, p, v) .Call(riemdp_exp, M, p, v)
+mf_exp <- function(M, p, v, error = FALSE) {
+  y <- .Call(riemdp_exp, M, p, v)
+  if (wants_error(error)) list(value = y, error = .Call(riemdp_certified_exp, M, p, v, y)) else y
+}
 
 #' @rdname geometry
 #' @export
-mf_log <- function(M, p, q) .Call(riemdp_log, M, p, q)
+mf_log <- function(M, p, q, error = FALSE) {
+  v <- .Call(riemdp_log, M, p, q)
+  if (wants_error(error)) list(value = v, error = .Call(riemdp_certified_log, M, p, q, v)) else v
+}
 
 #' @rdname geometry
 #' @export
-mf_dist <- function(M, p, q) .Call(riemdp_dist, M, p, q)
+mf_dist <- function(M, p, q, error = FALSE) {
+  d <- .Call(riemdp_dist, M, p, q)
+  if (wants_error(error)) list(value = d, error = .Call(riemdp_certified_dist, M, p, q, d)) else d
+}
+
+# whether bounds of rounding errors are asked for; the usual FALSE costs nothing
+wants_error <- function(error) !identical(error, FALSE) && check_flag(error, "error")
 
 #' @rdname geometry
 #' @export

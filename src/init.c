@@ -15,6 +15,10 @@
     X(ball_steps, 4)                                                                                                   \
     X(block_noise, 3)                                                                                                  \
     X(carry, 4)                                                                                                        \
+    X(certified_dist, 4)                                                                                               \
+    X(certified_exp, 4)                                                                                                \
+    X(certified_log, 4)                                                                                                \
+    X(certified_mean, 4)                                                                                               \
     X(chain, 15)                                                                                                       \
     X(chacha, 4)                                                                                                       \
     X(chord, 3)                                                                                                        \
@@ -120,6 +124,7 @@
     X(gathered, 5)                                                                                                     \
     X(to_ball, 4)                                                                                                      \
     X(transport, 4)                                                                                                    \
+    X(twofold, 3)                                                                                                      \
     X(weighted_cell, 2)                                                                                                \
     X(wide, 4)
 

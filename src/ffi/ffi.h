@@ -79,6 +79,8 @@ SEXP ffi_field(SEXP list, const char *name); /* aborts where it is absent */
 double *ffi_doubles(size_t n); /* R_alloc */
 SEXP ffi_vector(const double *x, size_t n); /* a copy for R, unprotected */
 
+/* raises where no bounds of rounding errors are proven */
+void ffi_check_certified(const struct call *c);
 void ffi_manifold_read(struct call *c, SEXP manifold);
 void ffi_custom_attach(struct call *c, struct manifold *m, SEXP manifold); /* ffi_custom.c */
 void ffi_custom_register(void);

@@ -1,6 +1,7 @@
 /* Geometry for R: one driver over a table of operations. Each operation says what it takes and gives; the driver reads
  * shapes, checks points and tangents, runs the batch block by block, and names the first bad record. */
 #include "ffi.h"
+#include "manifold_certified.h"
 
 #include <string.h>
 #ifdef _OPENMP
@@ -16,7 +17,7 @@ struct operation {
     const char *label[ARGS_MOST];
     int checked; /* 0: the operation itself takes anything (projections) */
     int culprit; /* the argument named when the operation fails */
-    int numeric; /* needs manifold_numeric_work */
+    enum { NEEDS_WORK, NEEDS_NUMERIC_WORK, NEEDS_CERTIFIED_WORK } needs; /* manifold_work() and the like */
     enum strided_operation strided;
     int (*run)(manifold_t m, double *out, const struct points *in, size_t begin, size_t end, double *work);
 };
@@ -48,9 +49,12 @@ static int run_strided(const struct call *c, const struct operation *op, const s
                              rows ? r->n : 1, in, end - begin, work);
 }
 
-/* whether an argument is checked before the operation runs; of projections their bases are */
+/* Whether an argument is checked before the operation runs; of projections their bases are. What was computed may be no point any
+ * more: then its error is Inf. */
 static int is_checked(const struct operation *op, int i)
 {
+    if (op->needs == NEEDS_CERTIFIED_WORK && i == 2)
+        return 0;
     return op->checked || (op->in[i] == KIND_POINT && op->count > 1);
 }
 
@@ -156,6 +160,17 @@ static long run_round(const struct call *c, const struct operation *op, const st
     return failed;
 }
 
+static size_t work_of(const struct call *c, const struct operation *op)
+{
+    size_t own = manifold_work(&c->m);
+    if (op->needs == NEEDS_NUMERIC_WORK)
+        return manifold_numeric_work(&c->m);
+    if (op->needs != NEEDS_CERTIFIED_WORK)
+        return own;
+    ffi_check_certified(c);
+    return certified_work(&c->m) > own ? certified_work(&c->m) : own;
+}
+
 static SEXP geometry_body(struct call *c, void *data)
 {
     enum { BLOCKS_A_LANE = 4 };
@@ -170,7 +185,7 @@ static SEXP geometry_body(struct call *c, void *data)
     int many, lanes = n > block ? c->threads : 1;
     const struct arg *shape = shape_from(op, a, &many);
     struct result r = ffi_result(c, op->out, shape, n, many);
-    size_t work_size = op->numeric ? manifold_numeric_work(m) : manifold_work(m);
+    size_t work_size = work_of(c, op);
     double *work = ffi_doubles((size_t)lanes * work_size);
     if (n > 0)
         read_fixed(c, op, a, fixed, work);
@@ -235,6 +250,19 @@ RUN(log_density)
     return manifold_log_density(m, out, in[0], in[1], begin, end, work);
 }
 
+RUN(certified_exp)
+{
+    return certified_exp(m, out, in[0], in[1], in[2], begin, end, work);
+}
+RUN(certified_log)
+{
+    return certified_log(m, out, in[0], in[1], in[2], begin, end, work);
+}
+RUN(certified_dist)
+{
+    return certified_dist(m, out, in[0], in[1], in[2], begin, end, work);
+}
+
 RUN(norm)
 {
     int status = m->ops->inner(m, out, in[0], in[1], in[1], begin, end, work);
@@ -278,7 +306,13 @@ static const struct operation op_coords = {"coords", 2, {P, T}, KIND_COORDS,  {"
 static const struct operation op_from_coords = {
     "from_coords", 2, {P, KIND_COORDS}, T, {"p", "a"}, 1, 1, 0, STRIDED_NONE, run_from_coords};
 static const struct operation op_log_density = {
-    "log_density", 2, {P, T}, KIND_SCALAR, {"p", "v"}, 1, 1, 1, STRIDED_NONE, run_log_density};
+    "log_density", 2, {P, T}, KIND_SCALAR, {"p", "v"}, 1, 1, NEEDS_NUMERIC_WORK, STRIDED_NONE, run_log_density};
+static const struct operation op_certified_exp = {
+    "certified_exp", 3, {P, T, P}, KIND_SCALAR, {"p", "v", "x"}, 1, 2, NEEDS_CERTIFIED_WORK, STRIDED_NONE, run_certified_exp};
+static const struct operation op_certified_log = {
+    "certified_log", 3, {P, P, T}, KIND_SCALAR, {"p", "q", "x"}, 1, 2, NEEDS_CERTIFIED_WORK, STRIDED_NONE, run_certified_log};
+static const struct operation op_certified_dist = {
+    "certified_dist", 3, {P, P, KIND_SCALAR}, KIND_SCALAR, {"p", "q", "x"}, 1, 2, NEEDS_CERTIFIED_WORK, STRIDED_NONE, run_certified_dist};
 #undef P
 #undef T
 
@@ -383,6 +417,9 @@ ENTRY4(pole)
 ENTRY2(coords)
 ENTRY2(from_coords)
 ENTRY2(log_density)
+ENTRY3(certified_exp)
+ENTRY3(certified_log)
+ENTRY3(certified_dist)
 
 /* ---- entries of another form --------------------------------------------------------------------------------------- */
 

@@ -1,5 +1,6 @@
 /* The kernels of linalg_wide.h for tests: what a set of them makes of up to WIDE symmetric matrices. */
 #include "ffi.h"
+#include "twofold.h"
 #include "linalg_wide.h"
 
 static SEXP keep_matrices(struct call *c, size_t k, size_t count, const wide *a)
@@ -132,4 +133,50 @@ SEXP riemdp_wide(SEXP m, SEXP x, SEXP y, SEXP set)
 {
     SEXP in[] = {x, y, set};
     return ffi_run(wide_body, in, m, 0);
+}
+
+static const char *const twofold_operations[] = {"add", "multiply", "divide", "root", "sine", "cosine", "sinh", "cosh", "exp", "log", "asinh", "angle"};
+
+static tf twofold_result(int which, tf a, tf b)
+{
+    tf s = a, c = a;
+    switch (which) {
+    case 0:
+        return tf_add(a, b);
+    case 1:
+        return tf_multiply(a, b);
+    case 2:
+        return tf_divide(a, b);
+    case 3:
+        return tf_root(a);
+    case 8:
+        return tf_exp(a);
+    case 9:
+        return tf_log(a);
+    case 10:
+        return tf_asinh(a);
+    case 11:
+        return tf_angle(a, b);
+    default:
+        tf_sines(which < 6 ? -1 : 1, a, &s, &c);
+        return which % 2 ? c : s;
+    }
+}
+
+/* Tests the arithmetic of certified digits: the operation named on numbers of three doubles each, one number after the other. */
+SEXP riemdp_twofold(SEXP operation, SEXP x, SEXP y)
+{
+    int which = ffi_choice(operation, "operation", twofold_operations, sizeof twofold_operations / sizeof *twofold_operations);
+    if (TYPEOF(x) != REALSXP || TYPEOF(y) != REALSXP || XLENGTH(x) != XLENGTH(y) || XLENGTH(x) % 3)
+        ffi_abort_text("argument", "`x` and `y` must be as many numbers, three doubles each.");
+    SEXP out = PROTECT(Rf_allocVector(REALSXP, XLENGTH(x)));
+    const double *a = REAL(x), *b = REAL(y);
+    for (R_xlen_t i = 0; i < XLENGTH(x); i += 3) {
+        tf r = twofold_result(which, (tf){a[i], a[i + 1], a[i + 2]}, (tf){b[i], b[i + 1], b[i + 2]});
+        REAL(out)[i] = r.hi;
+        REAL(out)[i + 1] = r.lo;
+        REAL(out)[i + 2] = r.off;
+    }
+    UNPROTECT(1);
+    return out;
 }

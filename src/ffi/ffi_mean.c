@@ -1,5 +1,6 @@
 /* Frechet means for R. */
 #include "ffi.h"
+#include "manifold_certified.h"
 #include "mean.h"
 
 struct mean_args {
@@ -162,4 +163,45 @@ SEXP riemdp_ball_steps(SEXP k_min, SEXP k_max, SEXP radius, SEXP tol)
                     ffi_number(tol, "tol"), REAL(out), REAL(out) + 1);
     UNPROTECT(1);
     return out;
+}
+
+void ffi_check_certified(const struct call *c)
+{
+    if (!c->m.ops->certified)
+        ffi_abort_text("unsupported", "`error = TRUE` is not available on this manifold: bounds of rounding errors are proven on Euclidean "
+                                      "space, spheres, hyperbolic space, positive definite matrices with the affine-invariant or the Log-Euclidean metric, and their products.");
+}
+
+struct certified_args {
+    SEXP x, weights, p;
+};
+
+static SEXP certified_mean_body(struct call *c, void *data)
+{
+    const struct certified_args *in = data;
+    manifold_t m = &c->m;
+    ffi_check_certified(c);
+    struct arg x = ffi_arg(c, in->x, "x", KIND_POINT), p = ffi_arg(c, in->p, "p", KIND_POINT);
+    const double *w = read_weights(in->weights, x.n);
+    double *work = ffi_doubles(manifold_work(m)), *digits = ffi_doubles(certified_work(m));
+    tf *sum = (tf *)ffi_doubles(sizeof(tf) / sizeof(double) * m->ambient);
+    for (size_t j = 0; j < m->ambient; j++)
+        sum[j] = tf_of(0);
+    struct certified_mean s = {sum, tf_of(0), 0, 0};
+    struct points at_mean = ffi_block_points(c, &p, 0, 1, 0, work);
+    ffi_check_block(c, &p, at_mean, NULL, at_mean, 0, 1, work);
+    size_t block = ffi_block(c);
+    for (size_t begin = 0; begin < x.n; begin += block) {
+        size_t end = begin + block < x.n ? begin + block : x.n;
+        struct points y = ffi_block_points(c, &x, begin, end, 0, work);
+        ffi_check_block(c, &x, y, NULL, y, begin, end, work);
+        certified_mean_add(m, &s, at_mean.x, y, w ? w + begin : NULL, 0, end - begin, digits);
+        host_tick(m->host, (double)end, (double)x.n);
+    }
+    return Rf_ScalarReal(certified_mean_error(m, &s));
+}
+
+SEXP riemdp_certified_mean(SEXP m, SEXP x, SEXP weights, SEXP p)
+{
+    return ffi_run(certified_mean_body, &(struct certified_args){x, weights, p}, m, 0);
 }

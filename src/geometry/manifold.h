@@ -155,6 +155,7 @@ struct manifold_ops {
     void (*ball_bounds)(manifold_t m, const double *centre, double radius, double *k_max, double *inj, double *work);
 
     /* optional, none without */
+    const struct certified *certified; /* proven bounds of what rounding does (manifold_certified.h); NULL: none */
     /* exp that moves a point which doubles don't hold to the edge of what they do: a function of that point alone, not of p */
     int (*exp_held)(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end, double *work);
     /* whether `exp` has moved this result to the edge of what doubles hold, where it is total */

@@ -1,5 +1,6 @@
 /* Hyperbolic space H^d of curvature -1 as the Poincare ball |x| < 1 with the metric 4 <u, v>/(1 - |x|^2)^2. Ungar's gyrovector
  * calculus where it keeps its digits: -x (+) y is formed from y - x. Otherwise by way of the hyperboloid, whose frames are these. */
+#include "manifold_certified.h"
 #include "manifold_hyperbolic.h"
 
 static int init(struct manifold *m)
@@ -309,4 +310,5 @@ const struct manifold_ops manifold_ball = {
     .to_origin = to_origin,
     .from_origin = from_origin,
     .radial = radial,
+    .certified = &certified_ball,
 };

@@ -1,5 +1,5 @@
 /* Euclidean space R^d: the flat reference for every law. */
-#include "manifold.h"
+#include "manifold_certified.h"
 
 static int init(struct manifold *m)
 {
@@ -217,4 +217,5 @@ const struct manifold_ops manifold_euclidean = {
     .to_origin = to_origin,
     .from_origin = from_origin,
     .radial = manifold_flat_radial,
+    .certified = &certified_euclidean,
 };

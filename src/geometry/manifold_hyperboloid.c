@@ -1,5 +1,6 @@
 /* Hyperbolic space H^d of curvature -1 as the upper sheet of <x, x> = -1 in R^{1,d}, <x, y> = -x_1 y_1 + sum x_j y_j.
  * Space coordinates alone say where a point is, and the space part of a tangent vector which one it is. */
+#include "manifold_certified.h"
 #include "manifold_hyperbolic.h"
 
 /* ---- space coordinates ---------------------------------------------------------------------------------------------------- */
@@ -452,4 +453,5 @@ const struct manifold_ops manifold_hyperboloid = {
     .to_origin = to_origin,
     .from_origin = from_origin,
     .radial = radial,
+    .certified = &certified_hyperboloid,
 };

@@ -2,6 +2,7 @@
  * exp, log, transport and the Jacobi fields are those of the parts, distances are multiplied by the roots of the weights and their
  * squares add up, curvature is divided by the weights. Products of products come as their parts; one part alone is that space in other
  * units. What some part hasn't got is absent: each product has a table of its own. Why facts are what they are: inst/proofs/products.md. */
+#include "manifold_certified.h"
 #include "manifold_product.h"
 
 /* ---- facts ------------------------------------------------------------------------------------------------------------ */
@@ -84,6 +85,7 @@ PART_HAS(has_jacobi, q->ops->jacobi != NULL)
 PART_HAS(has_radial, q->ops->radial && q->flags & MANIFOLD_HOMOGENEOUS)
 PART_HAS(has_strided, q->ops->strided != NULL)
 PART_HAS(calls_nothing, !(q->flags & MANIFOLD_CALLS_R))
+PART_HAS(has_certified, q->ops->certified != NULL)
 PART_HAS(lacks_bounds, !q->ops->ball_bounds)
 PART_HAS(lacks_edge, !q->ops->at_edge)
 
@@ -114,6 +116,8 @@ static void own_table(struct manifold *m, struct product *p)
         p->ops.jacobi = NULL;
     if (p->count == 1 ? !all(p, has_strided) : !all(p, calls_nothing)) /* one part alone may scale records on entry */
         p->ops.strided = NULL;
+    if (!all(p, has_certified))
+        p->ops.certified = NULL;
     if (!all(p, has_radial)) {
         p->ops.radial = NULL;
         p->ops.radial_accept = NULL;
@@ -521,4 +525,5 @@ const struct manifold_ops manifold_product = {
     .from_origin = from_origin,
     .radial = product_radial,
     .radial_accept = product_radial_accept,
+    .certified = &certified_product,
 };

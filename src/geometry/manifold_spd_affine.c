@@ -1,6 +1,7 @@
 /* SPD matrices with the affine-invariant metric tr(P^-1 U P^-1 V): the symmetric space GL(k)/O(k), curvature in
  * [-1/2, 0] (Pennec, Fillard and Ayache 2006, doi:10.1007/s11263-005-3222-z). Everything happens in the Cholesky frame,
  * S = L^-1 U L^-T with P = L L', where the norm is Frobenius' and the base point the identity. */
+#include "manifold_certified.h"
 #include "manifold_spd.h"
 
 static int init(struct manifold *m)
@@ -588,4 +589,5 @@ const struct manifold_ops manifold_spd_affine = {
     .from_origin = from_origin,
     .radial = radial,
     .radial_accept = radial_accept,
+    .certified = &certified_spd_affine,
 };

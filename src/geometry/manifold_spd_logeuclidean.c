@@ -1,6 +1,7 @@
 /* SPD matrices with the log-Euclidean metric <D log U, D log V>: flat, isometric to the symmetric matrices by the matrix
  * logarithm (Arsigny et al. 2007, doi:10.1137/050637996). Derivatives of log and exp are divided differences in the
  * eigenbasis (Daleckii and Krein). */
+#include "manifold_certified.h"
 #include "manifold_spd.h"
 
 static int init(struct manifold *m)
@@ -267,4 +268,5 @@ const struct manifold_ops manifold_spd_logeuclidean = {
     .from_origin = from_origin,
     .exp_held = exp_held,
     .radial = manifold_flat_radial,
+    .certified = &certified_spd_logeuclidean,
 };

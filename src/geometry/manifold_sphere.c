@@ -1,6 +1,6 @@
 /* Unit sphere S^d in R^{d+1}, curvature 1. Distances by atan2 of chords, logs by a difference that keeps its digits near
  * coincidence; frames by the Householder reflection that takes the base point to the nearer pole. */
-#include "manifold.h"
+#include "manifold_certified.h"
 #include "trig.h"
 
 static int init(struct manifold *m)
@@ -570,4 +570,5 @@ const struct manifold_ops manifold_sphere = {
     .to_origin = to_origin,
     .from_origin = from_origin,
     .radial = radial,
+    .certified = &certified_sphere,
 };
