@@ -127,7 +127,7 @@ predict.riemdp_regression <- function(object, newdata = NULL, interval = c("none
 #' say that no curve is told, and for `"kng"` and `"paper"`; no ball of a new record where residuals were cut at a
 #' `bound` that is too small. In `bench/coverage-lines.csv` 95 % bands held .94 to .99 on the sphere, .96 to 1 on 3 x 3
 #' matrices and on shapes, with residuals of normal and other laws. Where the noise of privacy is far above that of
-#' sampling they are too wide, up to 1.5 times: residuals are those around the released curve, and its ridge is left out.
+#' sampling they are too wide, up to 1.5 times: residuals are around the released curve, and its ridge is left out.
 #'
 #' @param object a release of [dp_regression()].
 #' @param parm not used.
