@@ -70,8 +70,8 @@
 #' are 0, from four dimensions and some hundred records on. Outlines vary more in some directions than in others: of the
 #' package's callosa with 6 landmarks (8 dimensions) at \eqn{\epsilon = 4} a call took up to .7 s, with 8 landmarks (12
 #' dimensions) 8 s for 200 of them, and for 100 it had not ended after half a minute. Equal records, and records far
-#' closer together than the radius, take some ten trials at any \eqn{\epsilon}. Try records like yours, made by hand,
-#' first.
+#' closer together than the radius, take some ten trials in few dimensions, at any \eqn{\epsilon}, and some thousand
+#' in twenty. Try records like yours, made by hand, first.
 #'
 #' @section A private number of records:
 #' With `neighbours = "add_remove"` a record that is there or isn't moves the sum by 1 at most: \eqn{s = 2/\epsilon}.

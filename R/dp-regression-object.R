@@ -163,6 +163,7 @@ predict.riemdp_regression <- function(object, newdata = NULL, interval = c("none
 confint.riemdp_regression <- function(object, parm, level = 0.95, newdata = NULL,
                                       about = if (is.null(residual)) "estimate" else "population", residual = NULL,
                                       nsim = 1000, ...) {
+  if (!missing(parm)) abort_riemdp("argument", "`parm` isn't used for a curve: give other arguments by their names.")
   check_no_more(...)
   level <- check_level(level)
   if (check_choice(about, "about", c("estimate", "population")) == "population") {

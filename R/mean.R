@@ -81,12 +81,14 @@ frechet_mean <- function(x, M = manifold_of(x), weights = NULL, tol = 1e-10, met
 mean_error <- function(x, M, weights, point) {
   if (!inherits(M, "riemdp_product")) return(.Call(riemdp_certified_mean, M, x, weights, point))
   rows <- as.matrix(mf_points(x, M))
-  sum <- 0
-  for (leaf in part_leaves(M)) {
+  leaves <- part_leaves(M)
+  each <- vapply(leaves, function(leaf) {
     own <- new_points(rows[, leaf$at, drop = FALSE], leaf$M)
-    sum <- sum + leaf$weight * mean_error(own, leaf$M, weights, leaf_point(M, leaf, point))^2
-  }
-  sqrt(sum) * (1 + 1e-12)
+    mean_error(own, leaf$M, weights, leaf_point(M, leaf, point))
+  }, 0)
+  most <- max(each) # squares of small numbers are 0
+  if (most == 0 || most == Inf) return(most)
+  most * sqrt(sum(vapply(leaves, `[[`, 0, "weight") * (each / most)^2)) * (1 + 1e-12) + 2^-1060
 }
 
 #' @rdname frechet_mean

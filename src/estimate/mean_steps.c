@@ -5,8 +5,8 @@
 #include "mean_steps_product.h"
 #include "simd.h"
 
-#ifdef __FAST_MATH__
-#error "the bounds of rounding errors need IEEE arithmetic: compile without -ffast-math"
+#if defined(__FAST_MATH__) || (defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0)
+#error "the bounds of rounding errors need IEEE arithmetic: compile without -ffast-math, on 32-bit x86 with -msse2 -mfpmath=sse"
 #endif
 
 enum { TRIES = 12 }; /* steps from a start that isn't the mean yet */

@@ -185,6 +185,8 @@ static double spd_log(manifold_t m, tf *a, const double *p, const double *q, con
     if (!(off < INFINITY))
         return INFINITY;
     slack = spectrum(k, x, off, q, u, f, &skew, s, t);
+    if (!(slack < INFINITY))
+        return INFINITY;
     slack = tf_up(slack + spectral(k, u, f, skew, a));
     if (v) {
         carry(k, x, v, s, t);
@@ -273,8 +275,12 @@ static double logeuclidean_log(manifold_t m, tf *a, const double *p, const doubl
     for (size_t j = 0; j < n; j++)
         x[j] = tf_of(j % (k + 1) == 0);
     double slack = spectrum(k, x, 0, q, u, f, &skew, s, t);
+    if (!(slack < INFINITY))
+        return INFINITY;
     slack = tf_up(slack + spectral(k, u, f, skew, a));
     double off = spectrum(k, x, 0, p, u, f, &skew, s, t);
+    if (!(off < INFINITY))
+        return INFINITY;
     slack = tf_up(slack + off + spectral(k, u, f, skew, s));
     for (size_t j = 0; j < n; j++)
         a[j] = tf_subtract(a[j], s[j]);

@@ -275,3 +275,12 @@ test_that("a mean's bound is printed as a proven one", {
   expect_identical(wide$error_bound, Inf)
   expect_output(print(wide), "no proven bound of its distance from the mean")
 })
+
+test_that("small errors of a product's parts are not lost where their squares are 0", {
+  x <- c(1, 2, 4) * 1e-150
+  M <- euclidean(1)
+  one <- frechet_mean(x, M, error = TRUE)$error_bound
+  both <- frechet_mean(cbind(x, x), product(M, M), error = TRUE)$error_bound
+  expect_gt(one, 0)
+  expect_equal(both / one, sqrt(2), tolerance = 1e-9)
+})

@@ -101,6 +101,24 @@ test_that("pairs of equal eigenvalues, where a sweep is done again, change no bi
   }
 })
 
+test_that("a matrix beside one that is scaled, because it is tiny or huge, has the same bits", {
+  q <- matrix(c(61, 17, 0, 17, 53, 0, 0, 0, 29), 3)
+  q[3, 1] <- q[1, 3] <- 2e-145 # of no size, but above what counts
+  q[3, 2] <- q[2, 3] <- 1.4e-145
+  for (other in c(1e-110, 1e110)) {
+    for (set in SETS) {
+      together <- run_wide(stack(q, diag(3) * other, q, diag(3)), set = set)
+      alone <- run_wide(stack(q), set = set)
+      expect_identical(as.vector(together$vectors[, , 1]), as.vector(alone$vectors[, , 1]), label = paste(set, other))
+      expect_identical(together$values_alone[, 1], alone$values_alone[, 1])
+    }
+    v <- q / 100
+    M <- spd(3)
+    together <- mf_exp(M, diag(3), array(c(v, diag(3) * min(other, 1)), c(3, 3, 2)))
+    expect_identical(as.vector(together[, , 1]), as.vector(mf_exp(M, diag(3), v)))
+  }
+})
+
 test_that("factors and products agree with base R", {
   for (set in SETS) for (k in c(1, 2, 5, 11, 24)) {
     set.seed(k)

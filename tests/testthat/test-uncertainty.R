@@ -108,4 +108,7 @@ test_that("an argument that confint() doesn't know is an error: it would leave s
     dp_regression(y ~ x, euclidean(2), curve, 1, c(0, 0), 2, 1, 0.5, c(-1, 1)), dp_ball(x, euclidean(2), 1, c(0, 0), 2)
   )
   for (r in all) expect_error(confint(r, residuals = 1), "not known", class = "riemdp_error_argument", label = class(r)[1])
+  # what is given by its place may not be taken for nothing either
+  fit <- dp_regression(y ~ x, euclidean(2), curve, 1, c(0, 0), 2, 1, 0.5, c(-1, 1))
+  expect_error(confint(fit, dp_residual_scale(fit, curve, 1)), "isn't used for a curve", class = "riemdp_error_argument")
 })
