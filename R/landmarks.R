@@ -362,10 +362,12 @@ nts_rows <- function(fields, sizes, per_row) {
   length(fields) <- sizes$rows * per_row
   rows <- lapply(seq_len(sizes$rows), function(i) unlist(fields[(i - 1) * per_row + seq_len(per_row)]))
   ends <- function(i) vapply(rows, function(row) c(row, "")[max(1, i(row))], "")
-  names <- switch(sizes$row_labels, L = c(labels[[1]], rep("", sizes$rows))[seq_len(sizes$rows)],
-                  B = ends(function(row) 1), E = ends(length))
+  at <- match(sizes$row_labels, c("B", "E", "L"), 0L) # label first, last, or in a list of their own; 0: none
+  names <- if (at == 1) ends(function(row) 1) else if (at == 2) ends(length) else if (at == 3) {
+    c(labels[[1]], rep("", sizes$rows))[seq_len(sizes$rows)]
+  }
   numbers <- vapply(rows, function(row) {
-    row <- switch(sizes$row_labels, B = row[-1], E = row[-length(row)], row)
+    row <- if (at == 1) row[-1] else if (at == 2) row[-length(row)] else row
     if (length(row) != sizes$columns) return(rep(NA_real_, sizes$columns))
     x <- text_numbers(row)
     replace(x, x %in% sizes$missing, NA)

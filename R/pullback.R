@@ -50,7 +50,8 @@
 #' Alekseevsky, D., Kriegl, A., Losik, M. and Michor, P. W. (2003). The Riemannian geometry of orbit spaces.
 #'   *Publicationes Mathematicae Debrecen* 62, 247-276. \doi{10.5486/PMD.2003.2828}
 #' @examples
-#' # normal laws: (mean, sd) is a point of the half-plane, sqrt(2) times as far apart as in the hyperbolic plane
+#' # normal laws: (mean, sd) is a point of the half-plane, sqrt(2) times as far apart
+#' # as in the hyperbolic plane
 #' laws <- pullback(product(hyperbolic(2), weights = 2), function(r) {
 #'   x <- r$mean / sqrt(2)
 #'   c((x^2 + r$sd^2 + 1) / 2, x, (x^2 + r$sd^2 - 1) / 2) / r$sd
