@@ -130,7 +130,7 @@ predict.riemdp_regression <- function(object, newdata = NULL, interval = c("none
 #' sampling they are too wide, up to 1.5 times: residuals are around the released curve, and its ridge is left out.
 #'
 #' @param object a release of [dp_regression()].
-#' @param parm not used.
+#' @param parm must be missing: a curve has no coefficients of its own.
 #' @param level coverage at each point, between 0 and 1.
 #' @param newdata a data frame with predictors, or `NULL` for 51 values along the range of the only predictor.
 #' @param about `"estimate"` or `"population"`; the latter where `residual` is given.

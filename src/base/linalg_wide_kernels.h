@@ -390,10 +390,11 @@ TARGET static __attribute__((aligned(64))) int KERNEL(symeig)(size_t n, size_t c
     if (ANY(~(wide_mask)(sum == 0)))
         return STATUS_NOT_FINITE;
     wide up = (wide){0} + 1;
-    if (ANY((wide_mask)(big > 1e100) | ((wide_mask)(big < 1e-100) & (wide_mask)(big > 0)))) {
+    wide_mask scaled = (wide_mask)(big > 1e100) | ((wide_mask)(big < 1e-100) & (wide_mask)(big > 0));
+    if (ANY(scaled)) {
         for (int k = 0; k < WIDE; k++) {
             int exponent;
-            if (!(big[k] > 1e100 || (big[k] < 1e-100 && big[k] > 0)))
+            if (!scaled[k])
                 continue; /* as without its neighbours */
             frexp(big[k], &exponent);
             up[k] = ldexp(1, exponent > 1000 ? 1000 : exponent < -1000 ? -1000 : exponent);

@@ -108,4 +108,21 @@ RIEMDP_INLINE void simd_to_columns(size_t n, size_t length, const double *x, siz
         out[j * apart + i] = x[i * length + j];
 }
 
+/* n records of `length` numbers from one layout to another: number j of record i stands at i * record + j * coordinate */
+RIEMDP_INLINE void simd_move(size_t n, size_t length, const double *x, size_t record, size_t coordinate, double *out, size_t out_record,
+                             size_t out_coordinate)
+{
+    if (record == 1 && out_record == length && out_coordinate == 1) {
+        simd_to_records(n, length, x, coordinate, out);
+        return;
+    }
+    if (record == length && coordinate == 1 && out_record == 1) {
+        simd_to_columns(n, length, x, out_coordinate, out);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < length; j++)
+            out[i * out_record + j * out_coordinate] = x[i * record + j * coordinate];
+}
+
 #endif

@@ -1,5 +1,6 @@
 /* Drivers, and the spaces whose formulas are short: Euclidean space, spheres, products. */
 #include "manifold_certified.h"
+#include "manifold_product.h"
 
 size_t certified_work(manifold_t m)
 {
@@ -189,11 +190,6 @@ static double sphere_exp(manifold_t m, const double *p, const double *v, const d
 const struct certified certified_sphere = {sphere_work, sphere_log, sphere_exp, sphere_dist};
 
 /* ---- products: by the weights ----------------------------------------------------------------------------------------------- */
-
-static const struct product *parts_of(manifold_t m)
-{
-    return m->context;
-}
 
 static size_t product_work(manifold_t m)
 {

@@ -26,28 +26,6 @@ static int checked(manifold_t m, enum strided_operation op, double *out, const s
     }
 }
 
-static void read_records(struct strided a, const double *x, size_t n, size_t length, double *to)
-{
-    if (a.record == 1) {
-        simd_to_records(n, length, x, a.coordinate, to);
-        return;
-    }
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < length; j++)
-            to[i * length + j] = x[i * a.record + j * a.coordinate];
-}
-
-static void write_records(double *out, size_t record, size_t coordinate, size_t n, size_t length, const double *from)
-{
-    if (record == 1) {
-        simd_to_columns(n, length, from, coordinate, out);
-        return;
-    }
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < length; j++)
-            out[i * record + j * coordinate] = from[i * length + j];
-}
-
 /* what a part that doesn't do it makes of its numbers, packed and unpacked here */
 static int strided_part(const struct part *q, enum strided_operation op, double *out, size_t record, size_t coordinate,
                         const struct strided *in, size_t n, double *work)
@@ -60,14 +38,13 @@ static int strided_part(const struct part *q, enum strided_operation op, double 
         for (int k = 0; k < inputs_of[op]; k++) {
             double *to = buffer + (size_t)(k + 1) * buffer_of(&q->m);
             own[k] = (struct points){to, in[k].record ? length : 0};
-            const double *x = in[k].x + b * in[k].record;
-            read_records(in[k], x, in[k].record ? count : 1, length, to);
+            simd_move(in[k].record ? count : 1, length, in[k].x + b * in[k].record, in[k].record, in[k].coordinate, to, length, 1);
         }
         int status = checked(&q->m, op, op == STRIDED_DIST ? out + b : buffer, own, count, rest);
         if (status != STATUS_OK)
             return status;
         if (op != STRIDED_DIST)
-            write_records(out + b * record, record, coordinate, count, length, buffer);
+            simd_move(count, length, buffer, length, 1, out + b * record, record, coordinate);
     }
     return STATUS_OK;
 }

@@ -17,25 +17,7 @@ struct turns {
 
 static void read_chunk(struct strided a, size_t begin, size_t n, struct chunk *to)
 {
-    const double *x = a.x + begin * a.record;
-    if (a.record == 9 && a.coordinate == 1) {
-        simd_to_columns(n, 9, x, CHUNK, to->x[0]);
-        return;
-    }
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < 9; j++)
-            to->x[j][i] = x[i * a.record + j * a.coordinate];
-}
-
-static void write_chunk(double *out, size_t record, size_t coordinate, size_t n, const struct chunk *from)
-{
-    if (record == 9 && coordinate == 1) {
-        simd_to_records(n, 9, from->x[0], CHUNK, out);
-        return;
-    }
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < 9; j++)
-            out[i * record + j * coordinate] = from->x[j][i];
+    simd_move(n, 9, a.x + begin * a.record, a.record, a.coordinate, to->x[0], 1, CHUNK);
 }
 
 /* out = p'u */
@@ -340,7 +322,7 @@ int rotations_space_run(enum strided_operation op, double *out, size_t record, s
         if (op == STRIDED_DIST)
             memcpy(out + begin, apart, count * sizeof *out);
         else
-            write_chunk(out + begin * record, record, coordinate, count, &made);
+            simd_move(count, 9, made.x[0], 1, CHUNK, out + begin * record, record, coordinate);
     }
     return STATUS_OK;
 }
