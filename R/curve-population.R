@@ -51,13 +51,83 @@ curve_equation <- function(object) {
   } else function() matrix(stats::rnorm(p * q, sd = rule$sd), q)
   if (newton) {
     ridge <- rep(rule$ridge, each = q) * scale^2
-    return(c(eq, list(loss = last_loss(object), pull = ridge * last$step)))
+    return(c(eq, list(loss = last_loss(object), pull = ridge * last$step, ridge = ridge)))
   }
-  c(eq, list(loss = last_loss(object), pull = last$step / rep(rule$size, each = q), turn = -1))
+  size <- matrix(rule$size, q, p, byrow = TRUE)
+  c(eq, list(loss = last_loss(object), pull = last$step / size, size = size, turn = -1))
 }
 
-# Draws of how far the released curve is from the population's: list(off, q x (1 + k) x nsim, variances)
-curve_draws <- function(object, residual, nsim, parts = c("privacy", "sampling"), new = FALSE) {
+# what is left out of a draw where it changes lengths by less than half of it
+CURVE_NEGLIGIBLE <- 0.02
+
+# One draw of how far the release is from a population's curve (inference.md, 10): list(off; sampled, what is of the
+# error of sampling alone; share, of errors in the standard deviation of residuals; lost, where no curve goes with the
+# draw). `sd` of residuals, `table` of normal_cuts().
+curve_root <- function(eq, sd, table, moments, limit) {
+  q <- nrow(eq$step)
+  both <- c("privacy", "sampling")
+  drawn <- equation_drawn(eq, moments, both)
+  off <- root_at(eq, drawn, rep(sd^2, q), both, limit)
+  lost <- moments$short || max(abs(off)) >= limit - max(abs(eq$step))
+  share <- error_share(eq, drawn$features, off, sd, table)
+  own <- rep((share * sd)^2, q)
+  if (share < 1) off <- root_at(eq, drawn, own, both, limit)
+  if (!lost) off <- released_again(eq, drawn, own, off, table, limit)
+  drawn$noise <- 0 * eq$step
+  sampled <- root_at(eq, drawn, own, "sampling", limit)
+  list(off = off, sampled = sampled, share = share, lost = lost)
+}
+
+# Residuals are errors less how far the curves are apart. The share s of their standard deviation that is of errors:
+# s^2 sd^2 + |F c|^2/q = sd^2, where c moves with what the loss leaves of slopes.
+error_share <- function(eq, features, off, sd, table) {
+  fixed <- if (isTRUE(eq$turn < 0)) eq$step else 0 * off
+  parts <- lapply(list(fixed, off - fixed), function(b) features_times(features, b))
+  mean <- function(i, j) sum(parts[[i]] * parts[[j]]) / length(parts[[1]])
+  if (mean(1, 1) + 2 * mean(1, 2) + mean(2, 2) < CURVE_NEGLIGIBLE * sd^2) return(1)
+  slope <- function(flat) pmax(1 - flat, 1e-6)
+  whole <- stats::approx(log(table$sd), table$flat, log(sd), rule = 2)$y
+  ratio <- slope(whole) / slope(table$flat)
+  apart <- mean(1, 1) + 2 * mean(1, 2) * ratio + mean(2, 2) * ratio^2
+  over <- table$sd^2 + apart - sd^2
+  at <- max(c(0, which(over < 0 & table$sd < sd)))
+  if (at == 0) return(min(1, sqrt(max(1e-4, 1 - apart[1] / sd^2)))) # the loss cuts nothing of such errors
+  if (at == nrow(table)) return(1)
+  at <- at + over[at] / (over[at] - over[at + 1])
+  min(1, stats::approx(seq_along(table$sd), table$sd, at)$y / sd)
+}
+
+# F b, q x K
+features_times <- function(features, b) {
+  out <- 0
+  for (j in seq_len(ncol(b))) out <- out + one_feature(features, j, nrow(b)) * b[, j]
+  out
+}
+
+# How far the release is from the population's curve when the noise of its last step is drawn anew: its ridge pulls it to
+# where the step began, or its step ends short. Records stay the drawn ones, as the step began at an estimate from them.
+# `off` itself where that is next to nothing.
+released_again <- function(eq, drawn, v, off, table, limit) {
+  truth <- eq$step - off
+  slope <- 1 - stats::approx(log(table$sd), table$flat, log(v[1]) / 2, rule = 2)$y
+  weight <- eq$n * slope * apply(drawn$features^2, c(1, 2), base::mean)
+  left <- if (is.null(eq$ridge)) abs(eq$size * weight - 1) else eq$ridge / weight
+  if (max(left) < CURVE_NEGLIGIBLE) return(off)
+  noise <- eq$noise()
+  sampled <- sampled_at(eq, drawn, v)
+  each <- ncol(sampled$errors) / eq$n
+  if (!is.null(eq$ridge)) {
+    h <- (eq$ridge * truth + noise) * each - sampled$sum
+    return(solved_equation(drawn$features, sampled$errors, h, eq$loss, limit, eq$ridge * each))
+  }
+  residuals <- sampled$errors + features_times(drawn$features, truth)
+  psi <- residuals * rep(loss_at(eq$loss$g, eq$loss$tau, sqrt(colSums(residuals^2)))$across, each = nrow(residuals))
+  eq$size * ((summed_features(drawn$features, psi) + sampled$sum) / each - noise) - truth
+}
+
+# Draws of how far the released curve is from the population's, of both parts and of sampling alone:
+# list(off, sampled: q x (1 + k) x nsim, variances)
+curve_draws <- function(object, residual, nsim, new = FALSE) {
   k <- nrow(object$columns)
   known <- released_moments(residual$moments, k)
   n <- counted_or_told(object)
@@ -65,7 +135,6 @@ curve_draws <- function(object, residual, nsim, parts = c("privacy", "sampling")
   if (new && residual$squares$sum > CUT_MOST * n * residual$bound^2) abort_cut()
   eq <- curve_equation(object)
   unit <- object$residual_bound
-  q <- nrow(eq$step)
   # draws that are farther away than two curves of the public domain tell nothing
   limit <- 2 * (object$radius + sum(object$speed * object$columns$half))
   with_simulation(1, {
@@ -77,13 +146,12 @@ curve_draws <- function(object, residual, nsim, parts = c("privacy", "sampling")
       moments <- drawn_moments(known$xx, sizes$all[i], known$noise)
       eq$n <- sizes$taken[i]
       eq$gain <- cuts$gain[i]
-      list(off = equation_root(eq, rep(cuts$sd[i]^2, q), moments, parts, limit), short = moments$short)
+      curve_root(eq, cuts$sd[i], cuts$table, moments, limit)
     })
   })
-  off <- vapply(each, `[[`, 0 * eq$step, "off")
-  lost <- mean(vapply(each, `[[`, NA, "short") | apply(abs(off), 3, max) >= limit - max(abs(eq$step)))
-  if (lost > LOST_MOST) abort_lost()
-  list(off = off, variances = v)
+  if (mean(vapply(each, `[[`, NA, "lost")) > LOST_MOST) abort_lost()
+  list(off = vapply(each, `[[`, 0 * eq$step, "off"), sampled = vapply(each, `[[`, 0 * eq$step, "sampled"),
+       variances = v * vapply(each, `[[`, 0, "share")^2)
 }
 
 # How far apart both curves are at predictors x (k x n, from the middle): q coordinates, n x nsim x q, to first order
@@ -109,8 +177,7 @@ curve_population <- function(object, residual, level, x, nsim, new = FALSE) {
   if (new) total <- apart + with_simulation(2, stats::rnorm(length(apart))) * rep(sqrt(draws$variances), each = ncol(x))
   size <- function(a) sqrt(apply(rowSums(a^2, dims = 2), 1, stats::median) / stats::qchisq(0.5, dim(a)[3]))
   all <- size(apart)
-  sampled <- curve_draws(object, residual, min(nsim, max(200, nsim / 4)), "sampling")
-  sampling <- pmin(size(curve_apart(object, sampled$off, x)), all)
+  sampling <- pmin(size(curve_apart(object, draws$sampled, x)), all)
   structure(list(
     x = t(x), curve = curve_of_state(object$manifold, object$value, x), radius = band_radii(total, level),
     level = level, manifold = object$manifold,

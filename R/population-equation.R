@@ -61,7 +61,7 @@ drawn_cuts <- function(cuts, loss, sizes, left) {
   at <- stats::approx(table$flat, seq_along(table$flat), pmin(flat, square) / sizes, rule = 2, ties = "ordered")$y
   one <- function(column) stats::approx(seq_along(column), column, at)$y
   mean <- square * loss$q / stats::rchisq(length(sizes), left)
-  list(sd = exp(one(log(table$sd))), gain = sqrt(mean / one(table$square)))
+  list(sd = exp(one(log(table$sd))), gain = sqrt(mean / one(table$square)), table = table)
 }
 
 # both numbers of a loss for normal errors of rising standard deviation
@@ -129,26 +129,49 @@ drawn_predictors <- function(moments, count) {
 # and of features(u), those of records with predictors u (1 first) on [-1, 1]: p x K, or q x p x K, with shares where
 # records count less.
 
-# c, q x p: how far the release is from the population that goes with a draw of noise, of the errors' variances `v` (of
-# one record's numbers, in units of the equation), and of the predictors' moments. w sum F'psi(e - F c) + the error of
-# sampling = pull + noise, over drawn records whose errors come in pairs, so that they add none of their own.
-equation_root <- function(eq, v, moments, parts, limit = 1e3) {
+# What chance has in one equation: features of drawn records, which come in pairs of one error and its opposite, so that
+# errors add none of their own; errors of standard deviation 1; weights of the error of sampling; the pull's noise
+equation_drawn <- function(eq, moments, parts) {
   count <- EQUATION_NODES / 2
   q <- nrow(eq$step)
   u <- drawn_predictors(moments, count)
-  e <- matrix(stats::rnorm(q * count), q) * sqrt(v)
+  e <- matrix(stats::rnorm(q * count), q)
   features <- eq$features(cbind(u, u))
-  errors <- cbind(e, -e)
-  psi <- errors * rep(loss_at(eq$loss$g, eq$loss$tau, sqrt(colSums(errors^2)))$across, each = q)
-  each <- rep(stats::rnorm(2 * count) * (shares_of(features) %||% 1), each = q) * psi
-  each <- each * (eq$gain %||% 1)
-  sampled <- vapply(seq_len(ncol(eq$step)), function(j) rowSums(one_feature(features, j, q) * each), numeric(q))
-  noise <- if ("privacy" %in% parts) eq$noise() else 0 * eq$step
+  weight <- stats::rnorm(2 * count) * (shares_of(features) %||% 1) * (eq$gain %||% 1)
+  list(features = features, errors = cbind(e, -e), weight = weight,
+       noise = if ("privacy" %in% parts) eq$noise() else 0 * eq$step)
+}
+
+# errors whose variances are `v` in one record's numbers, and the error of sampling of sum F'psi(errors), q x p
+sampled_at <- function(eq, drawn, v) {
+  errors <- drawn$errors * sqrt(v)
+  psi <- errors * rep(loss_at(eq$loss$g, eq$loss$tau, sqrt(colSums(errors^2)))$across, each = nrow(errors))
+  list(errors = errors, sum = sqrt(ncol(errors) / eq$n) * summed_features(drawn$features, psi, drawn$weight))
+}
+
+# sum F'(weight psi) over records, q x p; psi q x K
+summed_features <- function(features, psi, weight = 1) {
+  q <- nrow(psi)
+  each <- rep(weight, each = q) * psi
+  sums <- vapply(seq_len(dim(features)[length(dim(features)) - 1]),
+                 function(j) rowSums(one_feature(features, j, q) * each), numeric(q))
+  matrix(sums, q)
+}
+
+# c, q x p: how far the release is from the population that goes with a draw of noise, of the errors' variances `v` (of
+# one record's numbers, in units of the equation), and of the predictors' moments. w sum F'psi(e - F c) + the error of
+# sampling = pull + noise, over drawn records.
+equation_root <- function(eq, v, moments, parts, limit = 1e3) {
+  root_at(eq, equation_drawn(eq, moments, parts), v, parts, limit)
+}
+
+root_at <- function(eq, drawn, v, parts, limit) {
+  sampled <- sampled_at(eq, drawn, v)
   pull <- if ("privacy" %in% parts) eq$pull else 0 * eq$step
-  h <- (pull + noise) * 2 * count / eq$n
-  if ("sampling" %in% parts) h <- h - sqrt(2 * count / eq$n) * matrix(sampled, q)
-  c <- solved_equation(features, errors, h, eq$loss, limit)
-  if (!is.null(eq$shift)) c <- c + eq$shift(noise)
+  h <- (pull + drawn$noise) * ncol(sampled$errors) / eq$n
+  if ("sampling" %in% parts) h <- h - sampled$sum
+  c <- solved_equation(drawn$features, sampled$errors, h, eq$loss, limit)
+  if (!is.null(eq$shift)) c <- c + eq$shift(drawn$noise)
   if (isTRUE(eq$turn < 0)) c <- eq$step * ("privacy" %in% parts) + c
   c
 }
@@ -158,12 +181,12 @@ one_feature <- function(features, j, q) {
   if (length(dim(features)) == 3) matrix(features[, j, ], q) else rep(features[j, ], each = q)
 }
 
-# sum F'psi(e - F c) = h; no farther than `limit`, where no c does it
-solved_equation <- function(features, errors, h, loss, limit) {
+# sum F'psi(e - F c) = h + ridge c; no farther than `limit`, where no c does it
+solved_equation <- function(features, errors, h, loss, limit, ridge = 0) {
   count <- ncol(errors)
   reach <- ncol(h) * max(1, features^2)
   if (any(abs(h) > count * loss$tau * sqrt(reach))) return(0 * h + limit)
-  ridge <- 0 * h + 1e-4 * count
+  ridge <- 0 * h + ridge + 1e-4 * count
   c <- .Call(riemdp_perturbed_fit_nonprivate, features, errors, ridge, 0 * ridge, h, loss,
              newton_solver(1e-7 * loss$tau * count, reach))[[1]]
   pmin(pmax(c, -limit), limit)

@@ -150,6 +150,48 @@ test_that("what a loss cuts is released for what it costs, and bands need no nor
   expect_error(confint(r, residual = bare, nsim = 100), class = "riemdp_error_argument")
 })
 
+test_that("a draw takes noise off residuals, and pulls as the step's ridge or size will pull the next release", {
+  loss <- internal$kernel_loss(list(tau = 20, g = internal$huber_loss())) # psi is the residual itself
+  loss$q <- 1
+  moments <- list(mean = 0.2, cov = matrix(0.25), short = FALSE)
+  A <- 1000 * rbind(c(1, 0.2), c(0.2, 0.29))
+  B <- c(0.05, -0.03)
+  noise <- 60 # standard deviation
+  eq <- list(step = matrix(B, 1), loss = loss, noise = function() matrix(stats::rnorm(2, sd = noise), 1), n = 1000,
+             features = function(u) array(u, c(1, dim(u))))
+  table <- internal$normal_cuts(loss)
+  draws <- function(eq, seed) with_simulation(seed, lapply(1:1500, function(i) internal$curve_root(eq, 1, table, moments, 10)))
+  compare <- function(draws, mean, cov, name) {
+    off <- t(vapply(draws, function(d) drop(d$off), B))
+    share <- mean(vapply(draws, `[[`, 0, "share"))
+    expect_true(share > 0.98 && share <= 1)
+    expect_lt(max(abs(colMeans(off) - mean) / sqrt(diag(cov) / 1500)), 5, label = name)
+    expect_lt(max(abs(sqrt(diag(stats::cov(off)) / diag(cov)) - 1)), 0.12, label = name) # of 300 drawn predictors: 4 %
+  }
+  L <- diag(c(300, 150))
+  again <- solve(A + L)
+  compare(draws(c(eq, list(pull = matrix(L %*% B, 1), ridge = matrix(diag(L), 1))), 31), -again %*% L %*% (B + solve(A, L %*% B)),
+          solve(A) + noise^2 * again %*% (diag(2) + L %*% solve(A %*% A, L)) %*% again, "ridge")
+  h <- diag(c(4e-4, 1.2e-3))
+  left <- h %*% A - diag(2)
+  first <- draws(c(eq, list(pull = matrix(solve(h, B), 1), size = matrix(diag(h), 1), turn = -1)), 32)
+  compare(first, left %*% solve(A, solve(h, B)), solve(A) + noise^2 * (left %*% solve(A %*% A, t(left)) + h %*% h), "size")
+  # of sampling alone: that of least squares
+  sampled <- t(vapply(first, function(d) drop(d$sampled), B))
+  expect_lt(max(abs(sqrt(diag(stats::cov(sampled)) / diag(solve(A))) - 1)), 0.12)
+  # the share of errors, by the slope of a loss cut at one: a step of .4 at three records, then one along a gradient
+  cut <- list(tau = 1, g = internal$huber_loss(), q = 1)
+  slope <- function(s) 2 * stats::pnorm(1 / s) - 1
+  root <- function(f) stats::uniroot(f, c(0.03, 1), tol = 1e-8)$root
+  u <- array(rbind(1, c(-1, 0, 1)), c(1, 2, 3))
+  one <- function(eq, off) internal$error_share(eq, u, off, 1, internal$normal_cuts(cut))
+  off <- matrix(c(0.4, 0.3), 1)
+  expect_equal(one(list(), off), root(function(s) s^2 + (0.16 + 0.06) * (slope(1) / slope(s))^2 - 1), tolerance = 1e-3)
+  expect_equal(one(list(turn = -1, step = 2 * off), off), root(function(s) s^2 + 0.22 * (2 - slope(1) / slope(s))^2 - 1), tolerance = 1e-3)
+  expect_identical(one(list(), 0.1 * off), 1)
+  expect_equal(one(list(), 10 * off), 0.01)
+})
+
 test_that("bands hold the population's curve about as often as they say, by every method that has one", {
   runs <- if (quick()) 12 else 40
   for (case in list(list("auto", 200, 3, 0), list("gradient", 400, 3, 1e-6), list("newton", 1000, 1, 0))) {

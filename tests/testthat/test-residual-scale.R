@@ -253,7 +253,7 @@ test_that("chunks release the same, units count once with all their rows, and a 
   }
   expect_gte(dp_residual_scale(fit, data, 1, unit = rep(1:30, 4))$draws$sensitivity[1], 2^ask$bits + 2)
   # a record more or less: the sums have all records, of which nothing is known but what the fit released
-  more <- dp_lm(y ~ x, data, 5, bounds = LINE, method = "objective", neighbours = "add_remove")
+  more <- dp_lm(y ~ x, data, 5, bounds = LINE, method = "objective", neighbours = "add_remove", guess = "trusted")
   s <- dp_residual_scale(more, data[1:100, ], 1e6)
   e <- pmax(-10, pmin(10, data$y)) - more$value[[1]] - more$value[[2]] * data$x
   expect_equal(s$squares$sum, sum(pmin(e[1:100]^2, 9)), tolerance = 1e-4)
