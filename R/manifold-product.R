@@ -65,6 +65,9 @@ product <- function(..., weights = 1) {
   if (length(parts) == 1 && is.list(parts[[1]]) && !inherits(parts[[1]], "riemdp_manifold")) parts <- parts[[1]]
   if (length(parts) < 1 || length(parts) > 1000) abort_riemdp("argument", "a product has 1 to 1000 parts.")
   lapply(parts, check_manifold)
+  if (any(vapply(parts, inherits, NA, "riemdp_quotient"))) {
+    abort_riemdp("unsupported", "a quotient is no part of a product; quotient() takes a scaled sphere or scaled rotations.")
+  }
   weights <- check_part_weights(weights, length(parts))
   if (length(parts) == 1) return(rescaled(parts[[1]], weights))
   if (max(vapply(parts, product_depth, 0)) >= 3) abort_riemdp("argument", "products can be nested to depth 3.")

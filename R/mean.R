@@ -143,6 +143,7 @@ fit_center <- function(x, M, weights, tol, method, start, max_iter, median, roug
   weights <- check_weights(weights, n)
   fit <- found_center(x, M, n, weights, tol, method, start, max_iter, median)
   if (is.null(fit$unique)) fit$unique <- if (median) NA else provably_unique(M, fit$farthest)
+  if (inherits(M, "riemdp_quotient") && !within_orbit_ball(M, x)) fit$unique <- NA
   if (is.null(fit$error_bound)) {
     fit$error_bound <- if (median) NA_real_ else
       (fit$gradient_norm + fit$gradient_floor) / least_hessian(M, fit$farthest)

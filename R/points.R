@@ -67,10 +67,10 @@ mf_points <- function(x, M) {
   }
   if (is.data.frame(x)) x <- data_frame_matrix(x)
   if (is.character(x) && !is.object(x)) {
-    return(new_points(.Call(riemdp_points_rows, x, M, FALSE), M, names = names(x)))
+    return(representatives(new_points(.Call(riemdp_points_rows, x, M, FALSE), M, names = names(x)), M))
   }
   mf_check(M, x)
-  new_points(storage_rows(unclass(x), M), M)
+  representatives(new_points(storage_rows(unclass(x), M), M), M)
 }
 
 # the one place where such vectors are made: rows is an n x ambient matrix

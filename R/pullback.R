@@ -4,8 +4,8 @@
 #'
 #' `pullback()`: a space of records of another form, with the metric that a one to one map f to a manifold gives them:
 #' two records are as far apart as their images. Normal laws with the Fisher metric, which f takes to a hyperbolic
-#' plane, are an example. `mf_representatives()`: records that are known up to a finite group of isometries, as
-#' orientations of a crystal are.
+#' plane, are an example. `quotient()`: the space of records that are known up to a finite group of isometries, as
+#' orientations of a crystal are, near a public centre.
 #'
 #' Points of a pullback **are the images**, points of `M`. [as_mf_points()] makes them of records, one at a time;
 #' [mf_original()] goes back. Curvature, injectivity radius and all proofs are those of `M`: a private function is given
@@ -18,14 +18,16 @@
 #' which they were written; functions that hold others that have no text (those of packages that make functions) are
 #' refused.
 #'
-#' `mf_representatives()` puts the member of a record's orbit that is nearest to the public `center` in its place: a
-#' function of that record alone. With D the distance between the centre and the nearest other member of its own orbit,
-#' two records in a ball of radius at most D/4 are as far apart as their orbits. So what rests on distances of points of
-#' the ball, as means and tests do, is that of orbits, and `radius` is checked against it (curves may leave the ball).
-#' Up to D/6 the mean is that of orbits among all orbits, not in the ball alone (proof: `proofs/geometry.md` of the
-#' installed package, section 9). The group acts on points by matrices: \eqn{x \mapsto Ax} on [sphere()],
-#' \eqn{X \mapsto XA} on [rotations()], whose symmetries are those of the object that is turned. Axes, lines without a
-#' sense, are [grassmann()] (d, 1).
+#' Points of a quotient **are representatives**, points of `M`: [as_mf_points()] and [mf_points()] put the member of a
+#' record's orbit that is nearest to the public `center` in its place, a function of that record alone. Let D be the
+#' distance between the centre and the nearest other member of its own orbit. Representatives no farther than D/4 from
+#' the centre are as far apart as their orbits, and up to D/6 the mean is that of orbits among all orbits (proof:
+#' `proofs/geometry.md` of the installed package, section 9). So a public ball must lie within D/6 of the quotient's
+#' centre: other balls are refused. Beyond D/4 distances, logarithms and plain means are those of representatives and may
+#' be longer than those of orbits; curves of regressions may go there. Rows of numbers that aren't [mf_points()], and
+#' records in [chunks()], are taken for representatives as they are. The group acts on points by matrices:
+#' \eqn{x \mapsto Ax} on [sphere()], \eqn{X \mapsto XA} on [rotations()], whose symmetries are those of the object that
+#' is turned. Axes, lines without a sense, are [grassmann()] (d, 1), which needs no centre.
 #'
 #' @param M a manifold.
 #' @param f function of one record that gives one point of `M`: a vector or matrix of numbers. A record is a row of a
@@ -33,17 +35,14 @@
 #'   it is. Text and factors become numbers cell by cell, since the type of a column is one of all records.
 #' @param inverse function of one point, in the same form, that gives the record, or `NULL`.
 #' @param name what the space is called where it is printed.
-#' @param x for `mf_original()`: points, a release of one point, a mean, or one point as `f` gives it. For
-#'   `mf_representatives()`: records as [as_mf_points()] takes them.
+#' @param x points, a release of one point, a mean, or one point as `f` gives it.
 #' @param group a list of orthogonal matrices, closed under products, the identity among them.
-#' @param center the public centre, one point.
-#' @param radius the radius of the ball that will be used, at most the bound above.
-#' @param ... further arguments of [as_mf_points()].
-#' @return `pullback()`: a manifold. `mf_original()`: what `inverse` gives, for several points a list.
-#'   `mf_representatives()`: [mf_points()] of `M`.
+#' @param center the public centre, one point, that the identity alone leaves where it is.
+#' @return `pullback()`, `quotient()`: a manifold. `mf_original()`: what `inverse` gives, for several points a list.
 #' @section Errors:
-#' `riemdp_error_argument` for what is no function, no group or a `radius` beyond the bound, `riemdp_error_unsupported`
-#' for groups on other manifolds.
+#' `riemdp_error_argument` for what is no function or no group, or a centre that another member leaves where it is,
+#' `riemdp_error_unsupported` for groups on other manifolds, for pullbacks and quotients of these spaces and products
+#' with a quotient, `riemdp_error_radius` from private functions for balls beyond D/6.
 #' @references Atkinson, C. and Mitchell, A. F. S. (1981). Rao's distance measure. *Sankhya A* 43, 345-365.
 #'   <https://www.jstor.org/stable/25050283>
 #'
@@ -66,11 +65,15 @@
 #' mf_original(r, laws)
 #' # orientations of a body with a two-fold axis
 #' half_turns <- list(diag(3), diag(c(-1, -1, 1)))
-#' mf_representatives(diag(c(-1, -1, 1)), rotations(3), half_turns, diag(3), radius = 0.5)
+#' Q <- quotient(rotations(3), half_turns, diag(3))
+#' turns <- lapply(runif(300, -0.3, 0.3), function(a) {
+#'   rbind(c(1, 0, 0), c(0, cos(a), -sin(a)), c(0, sin(a), cos(a))) %*% half_turns[[sample(2, 1)]]
+#' })
+#' dp_mean(as_mf_points(turns, Q), Q, epsilon = 1, center = diag(3), radius = 0.4)
 #' @export
 pullback <- function(M, f, inverse = NULL, name = "a pullback") {
   mf_facts(M)
-  if (inherits(M, "riemdp_pullback") || of_user(M)) {
+  if (inherits(M, c("riemdp_pullback", "riemdp_quotient")) || of_user(M)) {
     abort_riemdp("unsupported", "a pullback is of one of the package's own manifolds.")
   }
   if (!is_string(name) || grepl("[[:cntrl:]]", name)) abort_riemdp("argument", "`name` must be one line of text.")
@@ -158,36 +161,84 @@ mf_original <- function(x, M) {
 
 #' @rdname pullback
 #' @export
-mf_representatives <- function(x, M, group, center, radius, ...) {
+quotient <- function(M, group, center) {
   facts <- mf_facts(M)
-  right <- inherits(single_space(M), "riemdp_rotations")
-  if (!right && !inherits(single_space(M), "riemdp_sphere")) {
+  turns <- inherits(single_space(M), "riemdp_rotations")
+  if (inherits(M, c("riemdp_pullback", "riemdp_quotient")) ||
+      !(turns || inherits(single_space(M), "riemdp_sphere"))) {
     abort_riemdp("unsupported", "groups act on sphere() and rotations() alone.")
   }
-  n <- if (right) facts$rows else facts$ambient
-  group <- check_group(group, n, right)
-  center <- public_point(M, center)
-  orbits <- function(rows) lapply(group, function(A) {
-    new_points(rows %*% if (right) kronecker(A, diag(n)) else t(A), M)
-  })
-  own <- as.vector(distances_to(M, center, orbits(t(as.vector(center)))))
+  n <- if (turns) facts$rows else facts$ambient
+  group <- check_group(group, n, turns)
+  # what makes the other members of an orbit from rows of numbers
+  M$orbit <- list(center = as.double(public_point(M, center)),
+                  moves = lapply(group, function(A) if (turns) kronecker(A, diag(n)) else t(A)))
+  plain <- new_points(t(M$orbit$center), M) # of M, which is no quotient yet
+  own <- as.vector(distances_to(M, plain, lapply(M$orbit$moves, function(A) new_points(as.matrix(plain) %*% A, M))))
   # beyond the cut locus a distance isn't found; it is no less than the injectivity radius
   own[is.na(own)] <- facts$injectivity_radius
-  bound <- min(own[-1], Inf) / 4
-  if (check_number(radius, "radius", positive = TRUE) > bound) {
-    abort_riemdp("argument", sprintf(paste("`radius` must be at most %.4g: a quarter of the way from the centre to the",
-                                           "nearest of its images under `group`."), bound))
+  M$orbit$apart <- min(own[-1], Inf)
+  if (!(M$orbit$apart > 1e-6)) {
+    abort_riemdp("argument", "`center` must be a point that no member of `group` but the identity leaves where it is.")
   }
-  x <- as_mf_points(x, M, ...)
+  structure(M, class = c("riemdp_quotient", class(M)))
+}
+
+#' @export
+manifold_label.riemdp_quotient <- function(M) {
+  sprintf("%s, up to %d symmetries", NextMethod(), length(M$orbit$moves))
+}
+
+# what a quotient knows of its group: list(center, moves, apart)
+orbit_of <- function(M) {
+  o <- M$orbit
+  size <- mf_facts(M)$ambient
+  held <- is.list(o) && is.double(o$center) && length(o$center) == size && is.list(o$moves) && length(o$moves) &&
+    all(vapply(o$moves, function(A) is.double(A) && identical(dim(A), as.integer(c(size, size))), NA)) &&
+    is.double(o$apart) && length(o$apart) == 1 && isTRUE(o$apart > 0)
+  if (!held) abort_riemdp("manifold", "`M` must be a quotient as quotient() makes it.")
+  o
+}
+
+# all members of the orbits of points, from rows of their numbers
+orbit_members <- function(M, rows) lapply(orbit_of(M)$moves, function(A) new_points(rows %*% A, M))
+
+# distances of points of a quotient from its centre
+from_orbit_center <- function(M, images) distances_to(M, new_points(t(orbit_of(M)$center), M), images)
+
+# points as such, or on a quotient representatives in their place
+representatives <- function(x, M) {
+  if (!inherits(M, "riemdp_quotient")) return(x)
   rows <- as.matrix(x)
   there <- which(!is.na(x))
   if (!length(there)) return(x)
-  images <- orbits(rows[there, , drop = FALSE])
-  d <- distances_to(M, center, images)
+  images <- orbit_members(M, rows[there, , drop = FALSE])
+  d <- from_orbit_center(M, images)
   d[is.na(d)] <- Inf
   nearest <- max.col(-pmin(d, 1e300), "first")
-  for (j in seq_along(group)) rows[there[nearest == j], ] <- as.matrix(images[[j]])[nearest == j, ]
+  for (j in seq_along(images)) rows[there[nearest == j], ] <- as.matrix(images[[j]])[nearest == j, ]
   new_points(unname(rows), M, names = names(x))
+}
+
+# whether all records are points that lie where means of representatives are those of orbits
+within_orbit_ball <- function(M, x) {
+  inherits(x, "riemdp_points") && isTRUE(all(from_orbit_center(M, list(x)) <= orbit_of(M)$apart / 6))
+}
+
+# a ball of a quotient lies within a sixth of the way from its centre to the nearest of its images (geometry.md, 9)
+check_orbit_ball <- function(M, radius, center) {
+  if (!inherits(M, "riemdp_quotient")) return(invisible())
+  most <- orbit_of(M)$apart / 6
+  # beyond the cut locus no distance is found
+  off <- if (is.null(center)) 0 else from_orbit_center(M, list(mf_points(public_point(M, center), M)))
+  limit <- if (is.na(off)) 0 else max(0, most - off)
+  if (!(radius <= limit)) {
+    abort_riemdp("radius", sprintf(
+      paste("`radius` is %.4g, but a ball around `center` must lie within %.4g of the quotient's centre, which allows",
+            "%.4g here: a sixth of the way from that centre to the nearest of its images under `group`."),
+      radius, most, limit
+    ))
+  }
 }
 
 # distances of points from the centre, a column for each vector of points; none where one isn't found, point by point

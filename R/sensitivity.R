@@ -41,6 +41,7 @@ radius_limit <- function(facts) {
 
 check_radius <- function(M, radius, center = NULL) {
   radius <- check_number(radius, "radius", positive = TRUE)
+  check_orbit_ball(M, radius, center)
   facts <- ball_facts(M, radius, center)
   limit <- radius_limit(facts)
   if (!(radius < limit)) {

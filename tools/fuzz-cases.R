@@ -121,7 +121,7 @@ kinds <- list(
     path
   }),
   to_point = function(k) function(x) x, pulled = function(k) pullback(sphere(2), function(x) x, function(y) y),
-  axes = function(k) rbind(c(0, 0, -1), c(0, 0.6, 0.8)), whole_sphere = function(k) sphere(2), both_signs = function(k) list(diag(3), -diag(3)),
+  whole_sphere = function(k) sphere(2), both_signs = function(k) list(diag(3), -diag(3)),
   north = function(k) c(0, 0, 1),
   five_landmarks = function(k) array(rnorm(30), c(5, 2, 3)), five_template = function(k) cbind(c(0, 1, 1, 0, 0.5), c(0, 0, 1, 1, 0.2)),
   five_space = function(k) kendall(5), landmark_triples = function(k) t(c(1, 5, 2)), one_pair_of_landmarks = function(k) t(c(1, 2)),
@@ -597,7 +597,7 @@ arguments <- c(
   trend_test = "object=curve_fit nsim=count statistic=trend_statistic", vcov.riemdp_geodesic_regression = "object=curve_fit type=curve_covariance nsim=two",
   tangent_noise = "M p=one n=count sd=positive method=tangent_method law=tangent_law_name steps=whole",
   psd = "k=whole rank=seed", pullback = "M=whole_sphere f=to_point inverse=to_point name=label", mf_original = "x=north M=pulled",
-  mf_representatives = "x=axes M=whole_sphere group=both_signs center=north radius=share",
+  quotient = "M=whole_sphere group=both_signs center=north",
   rotations = "n=whole", rigid = "n=whole scale=positive",
   sphere = "d=whole", stiefel = "n=whole p=seed metric=metric_stiefel", tidy = "x=model_object",
   theme_riemdp = "base_size=positive bare=flag", riemdp_colours = "n=count landmarks=flag",

@@ -199,14 +199,19 @@ static int threads_wanted(void)
 #endif
 }
 
-/* whether the first of an object's classes that are the package's is the family's; a product of one part has some more before it */
+/* whether the first of an object's classes that are the package's is the family's; a space made of one other has its own before it */
 static int of_family(SEXP manifold, const char *family)
 {
+    static const char *const before[] = {"scaled", "roots", "pullback", "quotient"};
     SEXP class = Rf_getAttrib(manifold, R_ClassSymbol);
     for (R_xlen_t i = 0; i < Rf_xlength(class); i++) {
         const char *name = CHAR(STRING_ELT(class, i));
-        if (strncmp(name, "riemdp_", 7) == 0 && strcmp(name + 7, "scaled") != 0 && strcmp(name + 7, "roots") != 0 &&
-            strcmp(name + 7, "pullback") != 0)
+        size_t k = 0, count = sizeof before / sizeof *before;
+        if (strncmp(name, "riemdp_", 7) != 0)
+            continue;
+        while (k < count && strcmp(name + 7, before[k]) != 0)
+            k++;
+        if (k == count)
             return strcmp(name + 7, family) == 0;
     }
     return 0;

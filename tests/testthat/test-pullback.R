@@ -163,11 +163,13 @@ test_that("a record at the cut locus of an image is brought to the centre as oth
   }
   M <- rotations(4)
   three <- lapply(0:2 * 2 * pi / 3, t)
-  both <- mf_representatives(list(a = t(pi), b = t(0.1)), M, three, diag(4), 0.3)
-  expect_identical(as.matrix(both)[2, ], as.matrix(mf_representatives(list(b = t(0.1)), M, three, diag(4), 0.3))[1, ])
+  Q <- quotient(M, three, diag(4))
+  both <- as_mf_points(list(a = t(pi), b = t(0.1)), Q)
+  expect_identical(names(both), c("a", "b"))
+  expect_identical(as.matrix(both)[2, ], as.matrix(as_mf_points(list(b = t(0.1)), Q))[1, ])
   expect_equal(mf_dist(M, diag(4), both), c(pi / 3, 0.1), tolerance = 1e-7, ignore_attr = TRUE)
   # a member at the cut locus of the centre
-  expect_identical(as.matrix(mf_representatives(list(diag(4)), M, list(diag(4), -diag(4)), diag(4), 0.3))[1, ], as.vector(diag(4)))
+  expect_identical(as.matrix(as_mf_points(list(diag(4)), quotient(M, list(diag(4), -diag(4)), diag(4))))[1, ], as.vector(diag(4)))
 })
 
 test_that("orbits are as far apart as their representatives near the centre", {
@@ -190,25 +192,65 @@ test_that("orbits are as far apart as their representatives near the centre", {
     x <- mf_exp(M, case[[3]], scaled_to(M, case[[3]], v, runif(60, 0, case[[4]])))
     rows <- as.matrix(mf_points(x, M))
     mixed <- t(vapply(1:60, function(i) as.vector(act(as_of(M, rows[i, ]), group[[sample(length(group), 1)]])), rows[1, ]))
-    y <- mf_representatives(new_points_of(mixed, M), M, group, case[[3]], case[[4]])
+    Q <- quotient(M, group, case[[3]])
+    read <- function(rows, ...) as_mf_points(new_points_of(rows, M), Q, ...)
+    y <- new_points_of(as.matrix(read(mixed)), M)
+    given <- if (inherits(M, "riemdp_sphere")) mixed else array(t(mixed), c(3, 3, 60))
+    expect_identical(as.matrix(mf_points(given, Q)), as.matrix(y))
     expect_lt(max(mf_dist(M, y, new_points_of(rows, M))), 1e-7)
     # by all members of the orbit
     moved <- function(A) new_points_of(t(vapply(2:60, function(i) as.vector(act(as_of(M, mixed[i, ]), A)), rows[1, ])), M)
     orbit <- vapply(group, function(A) mf_dist(M, y[1:59], moved(A)), numeric(59))
     expect_equal(mf_dist(M, y[1:59], y[2:60]), apply(orbit, 1, min), tolerance = 1e-9)
-    # beyond the bound that fails
-    expect_error(mf_representatives(y, M, group, case[[3]], 1.01 * case[[4]]), "at most", class = "riemdp_error_argument")
-    expect_identical(is.na(mf_representatives(c(y[1], NA), M, group, case[[3]], 0.1, invalid = "missing")), c(FALSE, TRUE))
+    # a ball within a sixth of the way to the nearest image, which is four quarters of the bound above
+    limit <- case[[4]] * 4 / 6
+    scale <- function(center, radius) dp_mean(read(mixed), Q, 1, center, radius)$scale
+    beside <- as_of(M, as.matrix(mf_points(mf_exp(M, case[[3]], scaled_to(M, case[[3]], v, rep(limit / 2, 60))), M))[1, ])
+    if (limit < riemdp:::radius_limit(riemdp:::ball_facts(M, limit))) {
+      expect_gt(scale(case[[3]], 0.999 * limit), 0)
+      expect_error(scale(case[[3]], 1.001 * limit), "sixth", class = "riemdp_error_radius")
+    }
+    expect_gt(scale(beside, 0.499 * limit), 0)
+    expect_error(scale(beside, 0.501 * limit), "sixth", class = "riemdp_error_radius")
+    expect_error(dp_median(read(mixed), Q, 1, beside, 0.501 * limit), class = "riemdp_error_radius")
+    expect_error(mean_sensitivity(Q, 10, 1.001 * limit), class = "riemdp_error_radius")
+    # means of orbits: unique where all records lie within that, and then from whatever members
+    near <- scaled_to(M, case[[3]], v, runif(60, 0, limit / 2.1))
+    near <- as.matrix(mf_points(mf_exp(M, case[[3]], near), M))
+    moved <- t(vapply(1:60, function(i) as.vector(act(as_of(M, near[i, ]), group[[i %% length(group) + 1]])), near[1, ]))
+    fit <- frechet_mean(read(moved))
+    expect_equal(fit$mean, frechet_mean(new_points_of(near, M))$mean, tolerance = 1e-9)
+    expect_true(fit$unique)
+    expect_identical(frechet_mean(read(mixed))$unique, NA)
+    expect_output(print(Q), sprintf("up to %d symmetries", length(group)))
     # one record by itself
-    expect_identical(as.matrix(mf_representatives(new_points_of(mixed[3, , drop = FALSE], M), M, group, case[[3]], 0.1)), as.matrix(y)[3, , drop = FALSE])
+    expect_identical(as.matrix(read(mixed[3, , drop = FALSE])), as.matrix(y)[3, , drop = FALSE])
+    missing <- read(rbind(mixed[1, ], NA), invalid = "missing")
+    expect_identical(is.na(missing), c(FALSE, TRUE))
+    expect_identical(as.matrix(missing)[1, ], as.matrix(y)[1, ])
   }
   M <- rotations(3)
   for (bad in list(list(), diag(3), list(diag(3), square[[2]]), square[-1], list(diag(3), diag(c(1, 1, -1))),
                    list(diag(2)), c(square, square[1]), list(2 * diag(3)), list("a"))) {
-    expect_error(mf_representatives(diag(3), M, bad, diag(3), 0.1), class = "riemdp_error_argument")
+    expect_error(quotient(M, bad, diag(3)), class = "riemdp_error_argument")
   }
   # a centre that a member leaves where it is has no such ball
-  expect_error(mf_representatives(c(0, 0, 1), sphere(2), list(diag(3), diag(c(-1, -1, 1))), c(0, 0, 1), 0.1), class = "riemdp_error_argument")
-  expect_error(mf_representatives(diag(2), spd(2), list(diag(2)), diag(2), 0.1), class = "riemdp_error_unsupported")
-  expect_identical(length(mf_representatives(new_points_of(matrix(0, 0, 9), M), M, square, diag(3), 0.1)), 0L)
+  expect_error(quotient(sphere(2), list(diag(3), diag(c(-1, -1, 1))), c(0, 0, 1)), class = "riemdp_error_argument")
+  Q <- quotient(M, square, diag(3))
+  for (wrong in list(quote(quotient(spd(2), list(diag(2)), diag(2))), quote(quotient(Q, square, diag(3))), quote(product(Q, sphere(2))),
+                     quote(power(Q, 2)), quote(product(Q, weights = 2)), quote(pullback(Q, identity)))) {
+    expect_error(eval(wrong), class = "riemdp_error_unsupported", label = deparse(wrong))
+  }
+  expect_identical(length(as_mf_points(new_points_of(matrix(0, 0, 9), M), quotient(M, square, diag(3)))), 0L)
+  # a space that was tampered with
+  for (bad in list(NULL, 1, list(center = 1), replace(Q$orbit, "apart", "a"), replace(Q$orbit, "moves", list(list(diag(2)))))) {
+    broken <- Q
+    broken$orbit <- bad
+    expect_error(as_mf_points(new_points_of(t(as.vector(diag(3))), M), broken), class = "riemdp_error_manifold")
+    expect_error(mean_sensitivity(broken, 10, 0.1), class = "riemdp_error_manifold")
+  }
+  # other units
+  twice <- quotient(product(M, weights = 4), square, diag(3))
+  expect_error(mean_sensitivity(twice, 10, 1.001 * pi / 6), class = "riemdp_error_radius")
+  expect_gt(mean_sensitivity(twice, 10, 0.999 * pi / 6), 0)
 })
