@@ -25,7 +25,7 @@ test_that("what a unit can't hold is refused, never free", {
   refused(event_price(event_gaussian(1), "basic", delta = 0))
   refused(event_price(event_poisson(0.1, event_gaussian(1)), "zcdp"))
   refused(event_price(event_discrete_gaussian(1), "gdp"))
-  refused(event_price(event_pure(1), "gdp"))
+  refused(event_price(event_approx(1, 1e-6), "gdp"))
   refused(event_price(event_sample(0.1, event_gaussian(1)), "gdp"))
   refused(event_price(event_approx(1, 1e-6), "zcdp"))
   refused(event_price(event_compose(event_gaussian(1), event_approx(1, 1e-6)), "rdp", orders = 2))
