@@ -24,11 +24,20 @@ unhex <- function(text, count = NULL) {
 # Fields one after another, each behind its number of bytes in UTF-8, so that no two lists of fields give one text;
 # vectorised over entries. NA is a mark of its own.
 canonical <- function(...) {
-  fields <- lapply(list(...), function(x) {
+  field <- function(x) {
     x <- if (is.numeric(x)) sprintf("%.0f", x) else enc2utf8(as.character(x))
-    ifelse(is.na(x), "~,", paste0(nchar(x, "bytes"), ":", x, ","))
-  })
-  do.call(paste0, fields)
+    out <- paste0(nchar(x, "bytes"), ":", x, ",")
+    out[is.na(x)] <- "~,"
+    out
+  }
+  do.call(paste0, lapply(list(...), once_each, field))
+}
+
+# f(x) of a vector, where what is there many times is worked out once
+once_each <- function(x, f) {
+  if (length(x) < 1000 || anyDuplicated(utils::head(x, 1000)) == 0) return(f(x))
+  each <- unique(x)
+  f(each)[match(x, each)]
 }
 
 sha256 <- function(text) digest::getVDigest("sha256")(text, serialize = FALSE)

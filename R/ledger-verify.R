@@ -228,10 +228,12 @@ verify_entries <- function(found, uid, begin, store, meta) {
 add_prices <- function(found, sums, rows, meta) {
   if (is.null(meta) || !nrow(rows)) return(invisible())
   units <- length(meta$limits)
-  words <- strsplit(rows$cost, " ", fixed = TRUE)
-  fit <- lengths(words) == units & !is.na(rows$cost)
-  cost <- matrix(NA_real_, units, nrow(rows))
+  each <- unique(rows$cost) # many releases cost the same
+  words <- strsplit(each, " ", fixed = TRUE)
+  fit <- lengths(words) == units & !is.na(each)
+  cost <- matrix(NA_real_, units, length(each))
   cost[, fit] <- suppressWarnings(as.numeric(unlist(words[fit])))
+  cost <- cost[, match(rows$cost, each), drop = FALSE]
   endless <- length(meta$orders) > 1 # an order at which nothing is known; never delta
   most <- rep(c(if (endless) Inf else .Machine$double.xmax, 1), c(units - 1, 1))
   bad <- colSums(!(cost >= 0 & cost <= most) | is.na(cost)) > 0
