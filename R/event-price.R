@@ -156,19 +156,52 @@ zcdp_sampled <- function(event) {
   zcdp_pure(pure[1])
 }
 
-gdp_price <- function(event) {
+# `other`: the price of what isn't made of Gaussians
+gdp_price <- function(event, other = gdp_other) {
   p <- event$parameters
+  price <- function(child) gdp_price(child, other)
   switch(event$type,
     gaussian = 1 / p$noise_multiplier,
     gdp = p$mu,
-    custom = best_claim(event, gdp_price, "GDP"),
-    compose = sqrt(sum_parts(event, function(child) gdp_price(child)^2)),
-    parallel = sqrt(parallel_price(event, function(child) gdp_price(child)^2)),
-    poisson = , sample = if (p$q == 1) gdp_price(event$children[[1]]) else
-      unpriced(event, "GDP", "sampled Gaussian noise is no Gaussian; the central limit form is an estimate"),
-    unpriced(event, "GDP",
-             if (event$type == "discrete_gaussian") "a discrete Gaussian is no Gaussian" else "Gaussian steps only")
+    custom = best_claim(event, price, "GDP"),
+    compose = sqrt(sum_parts(event, function(child) price(child)^2)),
+    parallel = sqrt(parallel_price(event, function(child) price(child)^2)),
+    poisson = , sample = if (p$q == 1) price(event$children[[1]]) else other(event),
+    other(event)
   )
+}
+
+gdp_other <- function(event) {
+  unpriced(event, "GDP", switch(event$type,
+    poisson = , sample = "sampled Gaussian noise is no Gaussian; the central limit form is an estimate",
+    discrete_gaussian = "a discrete Gaussian is no Gaussian",
+    "Gaussian steps only"
+  ))
+}
+
+# mu of an event whose parts are Gaussian or pure: for sums, where no part has to be a Gaussian
+gdp_bound <- function(event) {
+  gdp_price(event, function(part) {
+    pure <- if (!part$type %in% c("compose", "parallel")) basic_price(part)
+    if (is.null(pure) || pure[2] > 0) gdp_other(part)
+    gdp_pure(pure[1])
+  })
+}
+
+# The mu of an epsilon-DP step, rounded up (proofs/ledger.md, 1): twice the quantile of e^epsilon/(1 + e^epsilon). Near
+# one half by its series, with t the probability beyond one half; far out, where quantiles are less exact, by the bound
+# P(Z > z) <= exp(-z^2/2)/2.
+gdp_pure <- function(epsilon) {
+  t <- tanh(epsilon / 2) / 2
+  z <- if (t < 1e-3) {
+    u <- sqrt(2 * pi) * t
+    u * (1 + u^2 / 6 + 7 * u^4 / 120 + u^6 / 30)
+  } else if (epsilon > 600) {
+    sqrt(2 * (epsilon - log(2)))
+  } else {
+    -stats::qnorm(stats::plogis(-epsilon, log.p = TRUE), log.p = TRUE)
+  }
+  outwards(2 * z)
 }
 
 need_delta <- function(event, delta, accountant) {

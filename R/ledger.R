@@ -21,7 +21,8 @@ LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "or
 #' `"basic"` for a handful of releases, `"zcdp"` for more than ten or so, or for Gaussian noise.
 #'
 #' Make one ledger for the people that it protects: two ledgers for the same data are two budgets, and the data then
-#' have the sum of both. Don't restore an older copy of the file: the releases that it has forgotten still count.
+#' have the sum of both. Don't restore an older copy of the file: the releases that it has forgotten still count. A
+#' process that has seen more refuses to spend from such a copy; others can tell by receipts, see [ledger_verify()].
 #'
 #' @section Rules:
 #' What the next release asks for may depend on what earlier ones showed. The rule is fixed when the ledger is made, and
@@ -83,7 +84,9 @@ LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "or
 #' * Other databases are refused: how their commits reach the disk isn't known here.
 #'
 #' That disks keep what they report as written is assumed. Whoever may write to the file or database may change it: keep
-#' it with the curator.
+#' it with the curator. The entries are a chain of hashes, whose last link each release carries as its receipt:
+#' [ledger_verify()] says whether the ledger still is what was entered. A ledger of an earlier version gets its chain
+#' when it is opened, for which it has to be writable; earlier versions refuse it then.
 #'
 #' @param path the ledger's file; or a function that returns a new DBI connection, or a DBI connection; or `NULL` for a
 #'   new ledger in memory.
@@ -128,7 +131,7 @@ LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "or
 #'
 #' Canonne, C. L., Kamath, G. and Steinke, T. (2020). The discrete Gaussian for differential privacy. *Advances in
 #' Neural Information Processing Systems* 33. \doi{10.48550/arXiv.2004.00010}
-#' @seealso [ledger_spend()], [ledger_history()], [dp_mean()]
+#' @seealso [ledger_spend()], [ledger_history()], [ledger_verify()], [ledger_receipt()], [ledger_report()], [dp_mean()]
 #' @examples
 #' budget <- dp_ledger(NULL, epsilon = 1) # in memory; give a path to keep it
 #' x <- cbind(quakes$long, quakes$lat)
@@ -369,13 +372,13 @@ in_pairs <- function(ledger, event) {
 #'   all.
 #' @param delta for `rule = "basic"` and events that have an epsilon only at some delta, such as Gaussian noise: that
 #'   delta.
-#' @param source where the release's public bounds come from, one string, or `NULL`; kept as `what` is. In a database
-#'   that an earlier version made, the first one adds the column.
+#' @param source where the release's public bounds come from, one string, or `NULL`; kept as `what` is.
 #' @return `ledger_spend()`: invisibly a list with `entry` (its number), `data_set`, `part`, `event`, `cost` and `left`
-#'   (in the rule's units). `ledger_history()`: a data frame with one row for each entry, `data_set`, `entry`, `part`
-#'   (`NA` for all), `what`, `source` (`NA` for none), `event`, a column for each of the rule's units with the cost, and
+#'   (in the rule's units), and `receipt` (see [ledger_receipt()]). `ledger_history()`: a data frame with one row for
+#'   each entry, `data_set`, `entry`, `part` (`NA` for all), `what`, `source` (`NA` for none), `event`, a column for
+#'   each of the rule's units with the cost, and
 #'   `made_at` (UTC).
-#' @seealso [dp_ledger()]
+#' @seealso [dp_ledger()], [ledger_verify()]
 #' @examples
 #' budget <- dp_ledger(NULL, epsilon = 1, delta = 1e-6, rule = "zcdp")
 #' ledger_spend(budget, event_pure(0.1), "median of another package")
@@ -405,8 +408,7 @@ spend_cost <- function(ledger, cost, entry, data_set, part) {
   data_set <- check_name(data_set, "data_set")
   part <- if (is.null(part)) "" else check_name(part, "part")
   after <- NULL
-  number <- store_spend(ledger, data_set, part,
-                        c(entry, list(cost = paste(sprintf("%.17g", cost), collapse = " "))),
+  done <- store_spend(ledger, data_set, part, c(entry, list(cost = hex(cost))),
     function(meta, state) {
       if (!identical(meta[LEDGER_FACTS], unclass(ledger)[LEDGER_FACTS])) { # else the price may be in another unit
         abort_riemdp("ledger",
@@ -422,8 +424,8 @@ spend_cost <- function(ledger, cost, entry, data_set, part) {
       next_state
     })
   names(after) <- names(cost) <- rule_units(ledger)
-  invisible(list(entry = number, data_set = data_set, part = if (nzchar(part)) part, event = entry$event, cost = cost,
-                 left = after))
+  invisible(list(entry = done$entry, data_set = data_set, part = if (nzchar(part)) part, event = entry$event,
+                 cost = cost, left = after, receipt = done$receipt))
 }
 
 # ---- releases of dp_*() functions ------------------------------------------------------------------------------------
@@ -465,7 +467,7 @@ spend_release <- function(ledger, g, event, what, data_set, part, source = NULL)
   }
   entry <- ledger_spend(ledger, priced, what, data_set = data_set, part = part, source = source)
   c(list(event = event, rule = ledger$rule, entry = entry$entry, data_set = entry$data_set, part = entry$part,
-         cost = entry$cost),
+         cost = entry$cost, receipt = entry$receipt),
     if (is_sampled(ledger)) list(sampled = ledger$sampled),
     if (in_pairs(ledger, priced)) list(pairs = TRUE))
 }
@@ -474,11 +476,12 @@ format_budget <- function(b) {
   if (!is.null(b$note)) return(b$note)
   if (!is.null(b$entry)) {
     cost <- b$cost[b$cost > 0]
-    return(sprintf("entry %d of data set \"%s\"%s in the ledger, %s (rule %s)%s%s", as.integer(b$entry), b$data_set,
+    return(sprintf("entry %d of data set \"%s\"%s in the ledger, %s (rule %s)%s%s%s", as.integer(b$entry), b$data_set,
                    if (is.null(b$part)) "" else sprintf(", part \"%s\",", b$part),
                    paste(names(cost), sprintf("%.4g", cost), collapse = ", "), b$rule,
                    if (isTRUE(b$pairs)) ", counted as a group of two: its neighbours are replace-one" else "",
-                   if (is_sampled(b)) sample_note(b) else ""))
+                   if (is_sampled(b)) sample_note(b) else "",
+                   if (is.null(b$receipt)) "" else paste("; receipt", short_receipt(b$receipt))))
   }
   if (!is.null(b$event)) paste0("in no ledger; it costs ", format(b$event))
 }

@@ -252,6 +252,8 @@ kinds <- list(
     try(ledger_spend(ledger, event_pure(0.1)), silent = TRUE) # not every rule prices it
     ledger
   },
+  ledger_receipt = function(k) ledger_receipt(ledger_spend(dp_ledger(NULL, 1), event_pure(0.1))),
+  ledger_check = function(k) ledger_verify(dp_ledger(NULL, 1)), ledger_page = function(k) ledger_report(dp_ledger(NULL, 1)),
   no_path = function(k) NULL, rule = function(k) sample(names(riemdp:::LEDGER_RULES), 1), delta = function(k) 1e-6, note = function(k) "a note",
   data_sets = function(k) pick(list("default", c("default", "more"), list(default = c("a", "b"))))[[1]],
   ledger_event = function(k) pick(list(event_pure(0.1), event_pure(0.2)))[[1]],
@@ -523,6 +525,7 @@ arguments <- c(
   dp_variance = "x=chunked_any M epsilon center=one radius at=one invalid unit=unit_any source=note ledger",
   dp_conformal = "x=chunked_any M epsilon at=one bound=positive level=share invalid=conformal_invalid unit=unit_any neighbours source=note ledger",
   dp_ledger = "path=no_path epsilon delta rule data_sets", ledger_history = "ledger", ledger_spend = "ledger event=ledger_event what=note source=note",
+  ledger_receipt = "x=ledger_receipt", ledger_verify = "ledger receipts=ledger_receipt", ledger_report = "ledger",
   dp_mean_plan = "M n=count epsilon center=one radius",
   dp_region_plan = "M n=count epsilon center=one radius spread=positive", mechanism_table = "spaces=M n=count epsilon delta=zero radius",
   dp_uncertainty = "r=release", confint.riemdp_mean = "object=release covariance=private_covariance", region_contains = "r=ellipsoid x=plane_points",
@@ -621,7 +624,8 @@ classes <- c(riemdp_spline = "spline_release", riemdp_spline_regression = "splin
              riemdp_difference = "group_difference", riemdp_bounds_plan = "bounds_plan", riemdp_subspace = "public_subspace",
              riemdp_subspace_plan = "subspace_plan",
              riemdp_guarantee = "guarantee", riemdp_manifold = "M",
-             summary.riemdp_points = "points_summary", riemdp_ledger = "ledger", riemdp_nonprivate_chain = "chain",
+             summary.riemdp_points = "points_summary", riemdp_ledger = "ledger", riemdp_receipt = "ledger_receipt",
+             riemdp_verification = "ledger_check", riemdp_ledger_report = "ledger_page", riemdp_nonprivate_chain = "chain",
              riemdp_nonprivate_regression_kng = "published_curve", riemdp_event = "event", riemdp_price = "price", riemdp_tradeoff = "tradeoff",
              riemdp_accountants = "accountants_table", riemdp_region = "region", riemdp_mean_plan = "mean_plan",
              riemdp_region_plan = "region_plan", riemdp_mechanism_table = "spaces_table",

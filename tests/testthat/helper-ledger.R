@@ -5,6 +5,36 @@ skip_without_sqlite <- function() {
   skip_if_not_installed("RSQLite")
 }
 
+# Runs f(con, ...) on a connection of its own to an SQLite file
+at_file <- function(file, f, ...) {
+  con <- DBI::dbConnect(RSQLite::SQLite(), file)
+  on.exit(DBI::dbDisconnect(con))
+  f(con, ...)
+}
+
+# Makes a ledger's file what an earlier version would have written: without a chain, and without the columns in `lacking`
+make_old <- function(file, format = 1L, lacking = character()) {
+  run <- function(...) at_file(file, DBI::dbExecute, paste0(...))
+  run("DROP INDEX riemdp_link")
+  for (column in c("links", "head", "earlier", intersect(lacking, "sampled"))) run("ALTER TABLE riemdp_ledger DROP COLUMN ", column)
+  for (column in c("link", "head", intersect(lacking, "source"))) run("ALTER TABLE riemdp_entry DROP COLUMN ", column)
+  run("UPDATE riemdp_ledger SET format = ", format)
+  costs <- unique(at_file(file, DBI::dbGetQuery, "SELECT cost FROM riemdp_entry")$cost)
+  for (cost in costs) {
+    decimal <- paste(sprintf("%.17g", as.numeric(strsplit(cost, " ")[[1]])), collapse = " ")
+    run("UPDATE riemdp_entry SET cost = '", decimal, "' WHERE cost = '", cost, "'")
+  }
+  forget_ledger(file)
+}
+
+# what this process remembers of a ledger, so that what follows is as in another process
+forget_ledger <- function(file) {
+  inner <- asNamespace("riemdp")
+  inner$drop_connection(normalizePath(file, winslash = "/"))
+  uid <- at_file(file, DBI::dbGetQuery, "SELECT uid FROM riemdp_ledger")$uid
+  if (length(uid)) suppressWarnings(rm(list = uid, envir = inner$chain_marks))
+}
+
 # A worker makes `count` releases: it spends, and only then writes down that the release came out
 storm_worker <- function(place, file, count, cost) {
   ledger <- dp_ledger(place)

@@ -64,21 +64,13 @@ test_that("a ledger keeps where public bounds come from, one of an earlier versi
   file <- tempfile(fileext = ".sqlite")
   ledger <- dp_ledger(file, 1, create = TRUE)
   ledger_spend(ledger, event_pure(0.1), "old")
-  sql <- function(f, ...) {
-    con <- DBI::dbConnect(RSQLite::SQLite(), file)
-    on.exit(DBI::dbDisconnect(con))
-    f(con, ...)
-  }
-  sql(DBI::dbExecute, "ALTER TABLE riemdp_entry DROP COLUMN source")
-  fields <- function() sql(DBI::dbListFields, "riemdp_entry")
+  make_old(file, lacking = "source")
   again <- dp_ledger(file)
   expect_identical(sources(again), NA_character_)
   ledger_spend(again, event_pure(0.1), "silent")
-  expect_false("source" %in% fields())
   expect_identical(sources(again), c(NA_character_, NA))
   # one that isn't covered changes nothing
   expect_error(ledger_spend(again, event_pure(2), source = "x"), class = "riemdp_error_budget")
-  expect_false("source" %in% fields())
   for (i in 1:2) ledger_spend(again, event_pure(0.1), source = words)
   expect_identical(sources(again), c(NA, NA, words, words))
   expect_identical(ledger_history(again)$what[1:2], c("old", "silent"))
@@ -134,6 +126,7 @@ test_that("files on network drives are refused", {
   }
   on.exit(table(was))
   table(function() sprintf("server:/x %s nfs4 rw 0 0", dirname(normalizePath(file))))
+  inner$drop_connection(normalizePath(file)) # a mount over it would show another file, and be opened anew
   refused(ledger_spend(ledger, event_pure(0.1)), "network drive \\(nfs4\\)")
   refused(dp_ledger(tempfile(fileext = ".sqlite"), 1, create = TRUE), "network drive")
   expect_identical(summary(ledger)$spent[1], 0)
@@ -156,13 +149,21 @@ test_that("PostgreSQL: what was spent is spent after a crash, whatever the serve
   again <- dp_ledger(server$open)
   expect_identical(summary(again)$spent[1], 1)
   expect_identical(nrow(ledger_history(again)), 10L)
-  # the column that earlier versions don't have
-  server$query("ALTER TABLE riemdp_entry DROP COLUMN source")
+  expect_true(ledger_verify(again)$ok)
+  # columns that earlier versions don't have
+  server$query("DROP INDEX riemdp_link", "ALTER TABLE riemdp_entry DROP COLUMN source, DROP COLUMN link, DROP COLUMN head",
+               "ALTER TABLE riemdp_ledger DROP COLUMN sampled, DROP COLUMN links, DROP COLUMN head, DROP COLUMN earlier",
+               "UPDATE riemdp_ledger SET format = 1")
+  rm(list = again$uid, envir = inner$chain_marks)
+  refused(ledger_spend(again, event_pure(0.001)), "earlier version")
+  again <- dp_ledger(server$open, data_sets = "sourced")
   expect_identical(ledger_history(again)$source, rep(NA_character_, 10))
-  dp_ledger(server$open, data_sets = "sourced")
   for (i in 1:2) ledger_spend(again, event_pure(0.1), data_set = "sourced", source = "an atlas")
   expect_identical(ledger_history(again)$source, rep(c(NA, "an atlas"), c(10, 2)))
   expect_error(ledger_spend(again, event_pure(0.9)), class = "riemdp_error_budget")
+  checked <- ledger_verify(again)
+  expect_true(checked$ok)
+  expect_identical(c(checked$entries, checked$link), c(12, 2))
 
   # tokens of checkpoints, and data sets, as well
   dp_ledger(server$open, data_sets = "more")

@@ -1,0 +1,316 @@
+# Ledgers in databases: tables, statements, connections and what a commit is worth. What is written there is decided in
+# R/ledger-store.R.
+
+LEDGER_TABLES <- c(
+  "CREATE TABLE IF NOT EXISTS riemdp_ledger (id INTEGER NOT NULL PRIMARY KEY, uid VARCHAR(64) NOT NULL,
+   format INTEGER NOT NULL, budget_rule VARCHAR(16) NOT NULL, epsilon VARCHAR(64) NOT NULL, delta VARCHAR(64) NOT NULL,
+   adjacency VARCHAR(16) NOT NULL, reserve VARCHAR(64) NOT NULL, orders TEXT NOT NULL,
+   limits TEXT NOT NULL, made_at VARCHAR(32) NOT NULL, sampled TEXT, links INTEGER, head VARCHAR(64), earlier TEXT)",
+  "CREATE TABLE IF NOT EXISTS riemdp_account (data_set VARCHAR(200) NOT NULL, part VARCHAR(200) NOT NULL,
+   version INTEGER NOT NULL, spent TEXT NOT NULL, largest_part TEXT NOT NULL, PRIMARY KEY (data_set, part))",
+  "CREATE TABLE IF NOT EXISTS riemdp_entry (data_set VARCHAR(200) NOT NULL, entry INTEGER NOT NULL,
+   part VARCHAR(200) NOT NULL, what TEXT NOT NULL, event TEXT NOT NULL, cost TEXT NOT NULL,
+   made_at VARCHAR(32) NOT NULL, source TEXT, link INTEGER, head VARCHAR(64), PRIMARY KEY (data_set, entry))",
+  "CREATE UNIQUE INDEX IF NOT EXISTS riemdp_link ON riemdp_entry (link)",
+  "CREATE TABLE IF NOT EXISTS riemdp_token (token VARCHAR(64) NOT NULL PRIMARY KEY, what TEXT NOT NULL,
+   made_at VARCHAR(32) NOT NULL, used_at VARCHAR(32) NOT NULL)"
+)
+
+# What a release runs. Each finds its row by a key, so that none slows down as the ledger grows.
+LEDGER_STATEMENTS <- c(
+  lock = "SELECT id FROM riemdp_ledger WHERE id = 1 FOR UPDATE",
+  meta = "SELECT * FROM riemdp_ledger WHERE id = 1",
+  state = paste("SELECT l.*, a.version, a.spent, a.largest_part FROM riemdp_ledger l, riemdp_account a WHERE l.id = 1",
+                "AND a.data_set = ?data_set AND a.part = ?part"),
+  read = "SELECT version, spent, largest_part FROM riemdp_account WHERE data_set = ?data_set AND part = ?part",
+  write = paste("UPDATE riemdp_account SET version = version + 1, spent = ?spent, largest_part = ?largest WHERE",
+                "data_set = ?data_set AND part = ?part AND version = ?version"),
+  write_part = paste("UPDATE riemdp_account SET spent = ?spent, version = version + 1 WHERE data_set = ?data_set AND",
+                     "part = ?part"),
+  entry = paste("INSERT INTO riemdp_entry (data_set, entry, part, what, event, cost, made_at, source, link, head)",
+                "VALUES (?data_set, ?entry, ?part, ?what, ?event, ?cost, ?made_at, ?source, ?link, ?head)"),
+  chain = "UPDATE riemdp_ledger SET links = ?link, head = ?head WHERE id = 1",
+  linked = "SELECT head FROM riemdp_entry WHERE link = ?link",
+  token = "INSERT INTO riemdp_token (token, what, made_at, used_at) VALUES (?token, ?what, ?at, '')",
+  token_read = "SELECT what, used_at FROM riemdp_token WHERE token = ?token",
+  use = "UPDATE riemdp_token SET used_at = ?at WHERE token = ?token AND used_at = ''"
+)
+
+need_database <- function(file) {
+  needed <- c("DBI", if (file) "RSQLite")
+  absent <- needed[!vapply(needed, requireNamespace, NA, quietly = TRUE)]
+  if (length(absent)) {
+    abort_riemdp("unsupported", sprintf(
+      "a ledger in a %s needs the package%s %s: install %s, or use a ledger in memory, dp_ledger(NULL, ...).",
+      if (file) "file" else "database", if (length(absent) > 1) "s" else "", paste(absent, collapse = " and "),
+      if (length(absent) > 1) "them" else "it"
+    ))
+  }
+}
+
+is_sqlite <- function(con) inherits(con, "SQLiteConnection")
+
+# ---- connections -----------------------------------------------------------------------------------------------------
+# Connections to files that stay open between operations, by path. One is used again only by the process that opened
+# it, and only while the file's size and times are those that it left behind: who wrote since then, or put another file
+# in its place, makes it open anew. A forked process neither uses nor closes what its parent opened.
+kept_connections <- new.env(parent = emptyenv())
+
+file_stamp <- function(path) unlist(file.info(path, extra_cols = FALSE)[c("size", "mtime", "ctime")])
+
+keeps_connection <- function(ledger) {
+  ledger$kind == "file" && !isTRUE(ledger$creating) && .Platform$OS.type != "windows" # where open files can't be moved
+}
+
+# the connection that is to be used again, or NULL
+kept_connection <- function(path) {
+  kept <- kept_connections[[path]]
+  if (is.null(kept)) return(NULL)
+  mine <- identical(kept$pid, Sys.getpid())
+  if (mine && identical(kept$stamp, file_stamp(path)) && isTRUE(DBI::dbIsValid(kept$con))) return(kept)
+  drop_connection(path)
+  NULL
+}
+
+keep_connection <- function(path, con, durable) {
+  old <- setdiff(ls(kept_connections, pattern = "^/"), path)
+  if (length(old) >= 8) lapply(old, drop_connection)
+  kept_connections[[path]] <- list(con = con, durable = durable, pid = Sys.getpid(), stamp = file_stamp(path))
+}
+
+drop_connection <- function(path) {
+  kept <- kept_connections[[path]]
+  if (is.null(kept)) return(invisible())
+  rm(list = path, envir = kept_connections)
+  if (identical(kept$pid, Sys.getpid())) {
+    try(DBI::dbDisconnect(kept$con), silent = TRUE)
+  } else {
+    kept_connections$parents <- c(kept_connections$parents, list(kept$con)) # else it would be closed when R tidies up
+  }
+  invisible()
+}
+
+# a connection, and whether it is known to wait for the disk: list(con, durable)
+ledger_connection <- function(ledger) {
+  kept <- if (keeps_connection(ledger)) kept_connection(ledger$path)
+  if (!is.null(kept)) return(kept[c("con", "durable")])
+  con <- ledger_connect(ledger)
+  if (is_sqlite(con)) RSQLite::sqliteSetBusyHandler(con, LEDGER_PATIENCE) # waits for other processes
+  list(con = con, durable = FALSE)
+}
+
+# a new connection
+ledger_connect <- function(ledger) {
+  switch(ledger$kind,
+    file = {
+      need_database(TRUE)
+      if (!isTRUE(ledger$creating) && !file.exists(ledger$path)) {
+        abort_riemdp("ledger", "the ledger's file is gone. Nothing is released.")
+      }
+      flags <- if (isTRUE(ledger$creating)) RSQLite::SQLITE_RWC else RSQLite::SQLITE_RW
+      DBI::dbConnect(RSQLite::SQLite(), ledger$path, flags = flags, synchronous = NULL)
+    },
+    connection = {
+      if (!identical(ledger$pid, Sys.getpid())) {
+        abort_riemdp("ledger", paste(
+          paste("this ledger's connection belongs to another process. Give dp_ledger() a path, or a function that",
+                "returns a new"),
+          "connection."
+        ))
+      }
+      # a driver that can't tell will say so at the first statement
+      if (isFALSE(tryCatch(DBI::dbIsValid(ledger$connection), error = function(e) NA))) {
+        abort_riemdp("ledger", "the ledger's database connection is closed. Nothing is released.")
+      }
+      ledger$connection
+    },
+    `function` = {
+      con <- ledger$open()
+      if (!inherits(con, "DBIConnection")) {
+        abort_riemdp("ledger", "the function that opens the ledger's database must return a DBI connection.")
+      }
+      con
+    }
+  )
+}
+
+LEDGER_PATIENCE <- 60000L # milliseconds
+
+# ---- what a commit is worth ------------------------------------------------------------------------------------------
+# A price must be on the disk before noise is drawn. Where a database promises less it is set to promise that, or
+# refused.
+
+abort_not_durable <- function(...) {
+  abort_riemdp("ledger", paste0(..., " What was spent could come back after a crash. Nothing is released."))
+}
+
+sqlite_durable <- function(con) {
+  pragma <- function(name) {
+    out <- DBI::dbGetQuery(con, paste("PRAGMA main.", name, sep = ""))
+    if (nrow(out)) as.character(out[[1]][1]) else ""
+  }
+  files <- DBI::dbGetQuery(con, "PRAGMA database_list")
+  file <- files$file[files$name == "main"]
+  if (!length(file) || is.na(file[1]) || !nzchar(file[1])) {
+    abort_not_durable("this SQLite database is in memory: for a ledger in memory use dp_ledger(NULL, ...).")
+  }
+  refuse_network(file[1])
+  # RSQLite's own default doesn't wait for the disk; on macOS the disk's cache has to be emptied as well
+  DBI::dbExecute(con, "PRAGMA main.synchronous = EXTRA")
+  DBI::dbExecute(con, "PRAGMA fullfsync = ON")
+  if (!pragma("synchronous") %in% c("2", "3")) {
+    abort_not_durable("the SQLite connection doesn't wait for the disk (PRAGMA synchronous).")
+  }
+  mode <- pragma("journal_mode")
+  if (!mode %in% c("delete", "truncate", "persist", "wal")) {
+    abort_not_durable(sprintf("the SQLite database has journal_mode = %s: use delete, truncate, persist or wal.", mode))
+  }
+}
+
+is_postgres <- function(con) inherits(con, c("PqConnection", "PostgreSQLConnection", "PostgreSQL"))
+
+# in the transaction that is to be durable
+server_durable <- function(con) {
+  if (!is_postgres(con)) {
+    abort_not_durable(sprintf(paste("commits through %s connections aren't known to be on the disk: use a file",
+                                    "(SQLite) or PostgreSQL."), class(con)[1]))
+  }
+  setting <- function(name) as.character(DBI::dbGetQuery(con, paste("SHOW", name))[[1]])
+  for (name in c("fsync", "full_page_writes")) {
+    if (setting(name) != "on") abort_not_durable(sprintf("the PostgreSQL server runs with %s = off.", name))
+  }
+  # "off" answers before the log is on the disk, "local" and "remote_write" before it is on that of a standby that may
+  # take over
+  if (!setting("synchronous_commit") %in% c("on", "remote_apply")) {
+    DBI::dbExecute(con, "SET LOCAL synchronous_commit = on")
+  }
+  passing <- DBI::dbGetQuery(con, paste0(
+    "SELECT count(*) AS n FROM pg_class WHERE relpersistence <> 'p' AND oid IN (",
+    paste(sprintf("to_regclass('%s')", c("riemdp_ledger", "riemdp_account", "riemdp_entry", "riemdp_token")),
+          collapse = ", "), ")"
+  ))[[1]]
+  if (as.numeric(passing) > 0) abort_not_durable("tables of the ledger are unlogged or temporary.")
+}
+
+# file systems on other machines, as Linux names them
+NETWORK_DRIVES <- c("nfs", "nfs4", "cifs", "smb", "smb2", "smb3", "smbfs", "ncpfs", "ncp", "afs", "coda", "9p", "davfs",
+                    "ceph", paste0("fuse.",
+                                   c("sshfs", "davfs", "davfs2", "rclone", "s3fs", "gcsfuse", "curlftpfs", "smbnetfs",
+                                     "glusterfs")))
+
+mount_table <- function() {
+  file <- "/proc/self/mounts"
+  if (file.exists(file)) readLines(file, warn = FALSE) else character()
+}
+
+# type of the file system that holds a path: that of the longest mount point above it
+file_system <- function(path, mounts = mount_table()) {
+  if (grepl("^(//|\\\\\\\\)", path)) return("smb")
+  words <- strsplit(mounts, " ", fixed = TRUE)
+  words <- words[lengths(words) >= 3]
+  at <- vapply(words, `[`, "", 2)
+  # spaces and the like are written in octal
+  for (code in unique(unlist(regmatches(at, gregexpr("\\\\[0-7]{3}", at))))) {
+    at <- gsub(code, intToUtf8(strtoi(substring(code, 2), 8L)), at, fixed = TRUE)
+  }
+  above <- at == "/" | path == at | startsWith(path, paste0(at, "/"))
+  if (!any(above)) return("")
+  # of two mounts at one place the later one is seen
+  best <- which(above & nchar(at) == max(nchar(at[above])))
+  words[[best[length(best)]]][3]
+}
+
+refuse_network <- function(file) {
+  type <- file_system(normalizePath(file, winslash = "/", mustWork = FALSE))
+  if (type %in% NETWORK_DRIVES) {
+    abort_not_durable(sprintf(paste("the file is on a network drive (%s), whose locks and flushes can't be relied on:",
+                                    "use a local disk or PostgreSQL."), type))
+  }
+}
+
+# ---- one operation ---------------------------------------------------------------------------------------------------
+
+# Runs work(run, ask, con) on a connection, in a transaction unless `write` is FALSE: `run` gives the number of rows
+# changed, `ask` a data frame. What the database says becomes a classed error; after any error nothing is written.
+# `write` "read": a transaction that sees one state and writes nothing.
+ledger_work <- function(ledger, work, write = TRUE) {
+  for (left in rev(seq_len(LEDGER_TRIES)) - 1) {
+    out <- ledger_once(ledger, work, write, left > 0)
+    if (!inherits(out, "riemdp_again")) return(out$value)
+    Sys.sleep(stats::runif(1, 0, 0.01) * 2^(LEDGER_TRIES - left)) # apart from those that it ran into
+  }
+}
+
+LEDGER_TRIES <- 8L
+
+# Errors after which a server has written nothing and asks to try again: another transaction came between
+AGAIN <- "could not serialize access|deadlock detected|\\b(40001|40P01)\\b"
+
+ledger_once <- function(ledger, work, write, again) {
+  con <- NULL
+  open <- done <- durable <- FALSE
+  on.exit({
+    if (open) try(if (is_sqlite(con)) DBI::dbExecute(con, "ROLLBACK") else DBI::dbRollback(con), silent = TRUE)
+    if (!is.null(con) && ledger$kind != "connection") close_connection(ledger, con, done, durable)
+  })
+  tryCatch(
+    {
+      found <- ledger_connection(ledger)
+      con <- found$con
+      sqlite <- is_sqlite(con)
+      durable <- found$durable
+      if (sqlite && isTRUE(write) && !durable) {
+        sqlite_durable(con)
+        durable <- TRUE
+      }
+      if (!isFALSE(write)) begin_work(con, isTRUE(write))
+      open <- !isFALSE(write)
+      if (isTRUE(write) && !sqlite) server_durable(con)
+      fill <- filler(con)
+      value <- work(function(sql, ...) fill(DBI::dbExecute, sql, list(...)),
+                    function(sql, ...) fill(DBI::dbGetQuery, sql, list(...)), con)
+      if (open) {
+        if (sqlite) DBI::dbExecute(con, "COMMIT") else DBI::dbCommit(con)
+        open <- FALSE
+      }
+      done <- TRUE
+      list(value = value)
+    },
+    error = function(e) {
+      if (inherits(e, "riemdp_error")) stop(e)
+      if (again && grepl(AGAIN, conditionMessage(e))) return(structure(list(), class = "riemdp_again"))
+      abort_riemdp("ledger",
+                   paste0("the ledger's database says: ", sub("[.[:space:]]+$", "", conditionMessage(e)),
+                          ". Nothing is released."))
+    }
+  )
+}
+
+begin_work <- function(con, write) {
+  if (!is_sqlite(con)) {
+    DBI::dbBegin(con)
+    # whoever writes locks the ledger's row first, and has to see what was committed while it waited for that
+    level <- if (write) "READ COMMITTED" else "REPEATABLE READ"
+    if (is_postgres(con)) DBI::dbExecute(con, paste("SET TRANSACTION ISOLATION LEVEL", level))
+  } else {
+    # the right to write first, so that waiting can't end in a deadlock
+    DBI::dbExecute(con, if (write) "BEGIN IMMEDIATE" else "BEGIN")
+  }
+}
+
+close_connection <- function(ledger, con, done, durable) {
+  if (done && keeps_connection(ledger)) return(keep_connection(ledger$path, con, durable))
+  kept <- if (keeps_connection(ledger)) kept_connections[[ledger$path]]
+  if (!is.null(kept)) drop_connection(ledger$path) else try(DBI::dbDisconnect(con), silent = TRUE)
+}
+
+# how a statement gets its values: SQLite binds them, elsewhere they are written into its text
+filler <- function(con) {
+  bound <- is_sqlite(con)
+  function(does, sql, values) {
+    if (sql %in% names(LEDGER_STATEMENTS)) sql <- LEDGER_STATEMENTS[[sql]]
+    if (!length(values)) return(does(con, sql))
+    if (!bound) return(does(con, DBI::sqlInterpolate(con, sql, .dots = values)))
+    does(con, gsub("?", ":", sql, fixed = TRUE), params = values)
+  }
+}
