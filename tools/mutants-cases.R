@@ -464,9 +464,15 @@ mutant("advanced-first-order", "R/accountant-pure.R", "+ sum(times * e * expm1(e
 mutant("accountant-estimate-chosen", "R/accountant.R", 'note = "an estimate by', 'auto = TRUE, note = "an estimate by', "what is no bound is never chosen", "accountant")
 mutant("shuffle-gain", "R/accountant-pure.R", "exp(epsilon) * (other * at + s * above) else 0", "1.03 * exp(epsilon) * (other * at + s * above) else 0", "delta of a shuffle", "accountant")
 mutant("steps-single", "R/plot-accountant.R", "setdiff(SOUND, accountants_with(\"once\"))", "SOUND", "what prices one step has no line over steps", "accountant")
-mutant("single-laplace", "R/accountant-pure.R", "-expm1((epsilon - (1 + 4e-16) / p$scale) / 2)", "-expm1((epsilon - 0.97 / p$scale) / 2)", "profile of Laplace noise", "accountant")
-mutant("single-poisson-one-way", "R/accountant-pure.R", "  max(leave, enter)\n", "  enter\n", "both directions of add/remove count", "accountant")
-mutant("single-sample", "R/accountant-pure.R", "sample = p$q * single_delta_of(event$children[[1]], above_sample(epsilon, p$q)),", "sample = p$q^2 * single_delta_of(event$children[[1]], above_sample(epsilon, p$q)),", "profile of one sampled step", "accountant")
+mutant("single-laplace", "R/accountant-pure.R", "-expm1((epsilon - (1 + side * 4e-16) / p$scale) / 2)", "-expm1((epsilon - 0.97 / p$scale) / 2)", "profile of Laplace noise", "accountant")
+mutant("single-poisson-one-way", "R/accountant-pure.R", "  max(leave, enter) * if", "  enter * if", "both directions of add/remove count", "accountant")
+mutant("single-sample", "R/accountant-pure.R", "sample = down * p$q * inner(above_sample(epsilon, p$q, side)),", "sample = down * p$q^2 * inner(above_sample(epsilon, p$q, side)),", "profile of one sampled step", "accountant")
+mutant("lower-end-gaussian", "R/accountant-gdp.R", "  if (below) return(ifelse(at > -37, pmax(0, out - margin), 0))", "  if (below) return(ifelse(at > -37, 1.03 * out, 0))", "the lower end of a Gaussian step's price is below the truth", "accountant")
+mutant("lower-end-claims", "R/accountant.R", '  !event$type %in% c("custom", "shuffle") && !grouped', '  !grouped', "claims aren't known to be attained", "accountant")
+mutant("lower-end-laplace", "R/accountant-pure.R", " * (1 + side * 1e-15),\n    discrete", " * (if (below) 1.03 else 1 + 1e-15),\n    discrete", "the lower end of a Laplace step's delta is below the truth", "accountant")
+mutant("pld-bulk-lost", "R/accountant-pld-grid.R", "  profile$delta <- pmin(1, profile$delta + more)", "  profile$delta <- pmin(1, profile$delta)", "sums without a rare large loss count", "accountant")
+mutant("pld-cut-twice", "R/accountant-pld-grid.R", "    keep <- h * (g$offset / h + g$at) <= plan$cut & g$mass > 0", "    keep <- h * (g$offset / h + g$at) <= 1.5 * plan$cut & g$mass > 0", "what lies above the cut is counted once", "accountant")
+mutant("pld-rounding-hides", "R/accountant-pld-plan.R", "  if (best$bulk_excess > -16) plan$bulk <- bulk_plan(plan, best, times)", "  return(utils::modifyList(plan, list(cut = NULL)))", "rare large losses are composed apart", "accountant")
 
 # Prices and noise made for half of what a record moves: nothing in a release differs from a sound one, so it is seen by whole calls on
 # neighbours alone.
