@@ -20,6 +20,7 @@ pld_part <- function(event, direction, upper = TRUE) {
     discrete_gaussian = atoms_discrete_gaussian(p$sigma, p$sensitivity, p$dimension),
     shuffle = atoms_shuffle(p$n, event$children[[1]]$parameters$epsilon),
     custom = claimed_source(event, direction, upper),
+    pair = atoms_pair(pair_laws(p, direction == "enter")),
     poisson = sampled_source(event$children[[1]], p$q, direction, upper),
     sample = replaced_source(event$children[[1]], p$q, upper),
     parallel = pld_part(dearest(event, upper), direction, upper),
@@ -319,7 +320,7 @@ replanned <- function(a, parts, plan, tol, upper, answer, delta) {
     if (upper == (again$value < a$value)) a <- again
     plan <- new
   }
-  if (found <= 0 || coarse == tol) return(a)
+  if (found <= 0 || !is.finite(found) || coarse == tol) return(a)
   again <- answer(pld_plan(parts$sources, parts$times, delta, found, tol))
   if (upper == (again$value < a$value)) again else a
 }

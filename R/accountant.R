@@ -219,7 +219,7 @@ best_answer <- function(event, given, wanted, conversion, both) {
 pairs_attained <- function(event) {
   grouped <- identical(event$parameters$keys, "private") &&
     any(vapply(event$children, `[[`, "", "adjacency") == "add-remove")
-  !event$type %in% c("custom", "shuffle") && !grouped && all(vapply(event$children, pairs_attained, NA))
+  !event$type %in% c("custom", "shuffle", "pair") && !grouped && all(vapply(event$children, pairs_attained, NA))
 }
 
 # an event that stands for one other
