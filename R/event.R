@@ -32,8 +32,8 @@ TIMES_MOST <- 1e12
 #' * `event_pair(label, p, q, adjacency)`: a step of which the user states a dominating pair of probability mass
 #'   functions on the same outcomes. With `"add-remove"` `p` is the law with the record and `q` the one without, and
 #'   both directions are priced; with `"replace-one"` the pair has to dominate every ordered pair of neighbours. Not
-#'   proven here, so every price says `assumed`. Densities have to be made into such a pair by the user, so that it still
-#'   dominates.
+#'   proven here, so every price says `assumed`. Densities have to be made into such a pair by the user, so that it
+#'   still dominates.
 #' * `event_poisson(q, event)`: each record enters with probability `q`, independently; the step must divide by a public
 #'   number.
 #' * `event_sample(q, event)`: a share `q` of the records, of public size, drawn without replacement. Not of parts with
