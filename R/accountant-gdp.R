@@ -17,6 +17,21 @@ gdp_accountant_delta <- function(event, epsilon) {
   list(value = gaussian_delta(mu, epsilon), mu = mu)
 }
 
+gdp_lower <- function(event, given, wanted, value) {
+  mu <- gdp_price(event)
+  if (mu == 0) return(0)
+  closed_lower(function(epsilon) gaussian_delta(mu, epsilon, TRUE), given, wanted, value)
+}
+
+# A lower bound of `wanted` from one of delta at an epsilon: for epsilon the nearest number below `value` at which that
+# is above the delta asked for, NA where none is near.
+closed_lower <- function(below, given, wanted, value) {
+  if (wanted == "delta") return(min(below(given), value))
+  if (value == 0) return(0)
+  for (lower in value * (1 - 10^(-12:-2))) if (isTRUE(below(lower) >= given)) return(lower)
+  NA
+}
+
 # Dong, Roth and Su (2022), section 5.2 (replace-one); Bu, Dong, Long and Su (2020), section 2.4 (Poisson)
 clt_mu <- function(event) {
   parts <- event_parts(event)
@@ -41,8 +56,8 @@ clt_delta <- function(event, epsilon) {
   list(value = if (mu == 0) 0 else gaussian_delta(mu, epsilon), mu = mu)
 }
 
-# delta of N(0, 1) against N(mu, 1), mu > 0
-gaussian_delta <- function(mu, epsilon) {
+# delta of N(0, 1) against N(mu, 1), mu > 0, rounded up; or with `below` down
+gaussian_delta <- function(mu, epsilon, below = FALSE) {
   if (mu == Inf) return(rep(1, length(epsilon)))
   at <- pmax(mu / 2 - epsilon / mu, -1e100) # beyond, nothing is left in doubles
   a <- stats::pnorm(at, log.p = TRUE)
@@ -50,7 +65,9 @@ gaussian_delta <- function(mu, epsilon) {
   # rounding (proofs/gaussian.md, section 1)
   out <- exp(a) * -expm1(pmin(b - a, 0))
   small <- 1e-14 * pmin(mu / 2 + epsilon / mu, 1e300) * stats::dnorm(at)
-  pmin(1, 1e-307 + ifelse(at > -40, out + 1e-13 * (1 + abs(a)) * exp(a) + small, 0))
+  margin <- 1e-13 * (1 + abs(a)) * exp(a) + small
+  if (below) return(ifelse(at > -37, pmax(0, out - margin), 0))
+  pmin(1, 1e-307 + ifelse(at > -40, out + margin, 0))
 }
 
 # Symmetric spaces without negative curvature whose volume density is log-concave: that of the flat space, and below

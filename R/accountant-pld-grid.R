@@ -237,7 +237,8 @@ pld_laws <- function(sources, times, plan, upper, h, couple = FALSE) {
     origin <- if (grid$own_origin) source$origin else if (upper) 0
     g <- if (upper) grid_above(source, h, plan$tail, plan$low, origin) else
       grid_below(source, h, plan$tail, plan$low, origin, couple, theta)
-    c(g, list(tilted = tilted_law(g, h, theta, window, mass_error(source), plan$cut, bulk_tilts)))
+    c(g, list(mass_error = mass_error(source),
+              tilted = tilted_law(g, h, theta, window, mass_error(source), plan$cut, bulk_tilts)))
   })
   sums <- Reduce(`+`, Map(function(g, k) k * g$tilted$sums, placed, times))
   rounding <- sums[["rounding"]] + PLD_ROUNDING + 4 * (.Machine$double.eps / 2) * (grid$n + abs(sums[["scale"]]))
@@ -252,10 +253,41 @@ pld_laws <- function(sources, times, plan, upper, h, couple = FALSE) {
        infinite = -expm1(sums[["finite"]]), slip = slip, range = spread_of(sources, plan$tail, plan$low),
        steps = plan$steps,
        bulk = if (!is.null(plan$cut)) {
-         list(tilts = bulk_tilts, moment = Reduce(`+`, Map(function(g, k) k * g$tilted$bulk, placed, times)))
+         list(tilts = bulk_tilts, moment = Reduce(`+`, Map(function(g, k) k * g$tilted$bulk, placed, times)),
+              laws = if (!is.null(plan$bulk)) bulk_laws(placed, times, plan, upper, h))
        },
        # probability of the tilted law beyond the window
        log_out_high = sums[["high"]] - window$high_tilt * high + rounding,
+       log_out_low = sums[["low"]] + window$low_tilt * low + rounding)
+}
+
+# What lies below the plan's cut, on the same grid with a tilt and a window of its own: as pld_laws(). NULL where a part
+# has nothing there.
+bulk_laws <- function(placed, times, plan, upper, h) {
+  own <- plan$bulk
+  window <- tilted_window(own, upper, h)
+  kept <- lapply(placed, function(g) {
+    keep <- h * (g$offset / h + g$at) <= plan$cut & g$mass > 0
+    g$at <- g$at[keep]
+    g$mass <- g$mass[keep]
+    g$infinite <- 0
+    g
+  })
+  if (any(vapply(kept, function(g) !length(g$at), NA))) return(NULL)
+  kept <- lapply(kept, function(g) {
+    g$tilted <- tilted_law(g, h, own$theta, window, g$mass_error, NULL, NULL)
+    g
+  })
+  sums <- Reduce(`+`, Map(function(g, k) k * g$tilted$sums, kept, times))
+  first <- floor((min(window$low, own$target) - 2 * h - sums[["shift"]]) / h)
+  low <- sums[["shift"]] + first * h
+  n <- 2^ceiling(log2(max(64, (max(window$high, own$target) - low) / h + 4)))
+  if (n > 2 * PLD_POINTS) return(NULL)
+  rounding <- sums[["rounding"]] + PLD_ROUNDING + 4 * (.Machine$double.eps / 2) * (n + abs(sums[["scale"]]))
+  list(h = h, n = n, theta = own$theta, laws = Map(function(g, k) c(g$tilted$law, times = k), kept, times),
+       first = first, low = low, high = low + n * h, rounding = rounding, log_scale = sums[["scale"]], infinite = 0,
+       slip = list(by = 0, log_odds = -Inf),
+       log_out_high = sums[["high"]] - window$high_tilt * (low + n * h) + rounding,
        log_out_low = sums[["low"]] + window$low_tilt * low + rounding)
 }
 
@@ -435,13 +467,27 @@ pld_profile <- function(d, upper, center) {
     c <- if (d$theta > 0) d$theta * log(d$theta) - (1 + d$theta) * log1p(d$theta) else 0
     beyond <- beyond + exp(pmin(c + d$slip$log_odds + d$log_scale - d$theta * loss[keep], 700)) * (1 + d$rounding)
   }
-  if (upper && !is.null(d$bulk)) { # what was left out: Chernoff's bound, one tilt for all
+  if (upper && !is.null(d$bulk) && is.null(d$bulk$law)) { # what was left out: Chernoff's bound, one tilt for all
     best <- which.min(d$bulk$moment - d$bulk$tilts * center)
     beyond <- beyond + exp(pmin(d$bulk$moment[best] - d$bulk$tilts[best] * loss[keep], 0)) * (1 + d$rounding)
   }
   delta <- if (upper) delta + beyond + d$infinite else delta - beyond + d$infinite
   delta[!is.finite(delta)] <- if (upper) 1 else 0
   list(loss = loss[keep], delta = pmin(pmax(delta, 0), 1))
+}
+
+# With the sums that have no loss above the cut, on the same grid: beyond their window they have what they have at its
+# end, or from below nothing.
+whole_profile_of <- function(d, upper, center) {
+  profile <- pld_profile(d, upper, center)
+  if (is.null(d$bulk$law)) return(profile)
+  bulk <- pld_profile(d$bulk$law, upper, center)
+  i <- round((profile$loss - bulk$loss[1]) / d$h) + 1
+  n <- length(bulk$loss)
+  more <- bulk$delta[pmin(pmax(i, 1), n)]
+  more[if (upper) i < 1 else i > n] <- if (upper) 1 else 0
+  profile$delta <- pmin(1, profile$delta + more)
+  profile
 }
 
 # epsilon at delta on a curve that is linear in e^epsilon between grid points: the largest at which it reaches delta,

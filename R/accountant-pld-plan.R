@@ -138,48 +138,70 @@ tilted_window <- function(plan, upper, h) {
   list(high = high[1], high_tilt = high[2], low = low[1], low_tilt = low[2])
 }
 
-# Where answers come from rare large losses no tilt brings them forward, and rounding of the bulk would drown them: then
-# only sums with at least one loss above `cut` are composed, and the rest is bounded. The plan with the tilt that keeps
-# the window narrow; as it is where the bulk alone reaches the target, or rounding is small.
+# Where answers come from rare large losses no tilt brings them forward, and rounding of the bulk would drown them. Then
+# sums without a loss above `cut` are composed by themselves, with a tilt of their own (`bulk`), or bounded where they
+# don't matter; and sums with one by themselves, whose rounding is relative to the mass above the cut. The plan with the
+# cut and the tilts at which rounding weighs least; as it is where rounding is small, or no cut gains anything.
 with_jumps <- function(plan, times) {
-  k0 <- plan$K(plan$theta)
-  excess <- k0 - plan$theta * plan$target - plan$log_delta
+  excess <- plan$K(plan$theta) - plan$theta * plan$target - plan$log_delta
   if (log(plan$steps * 1e-13) + excess < -14) return(plan)
-  v <- max(plan$theta, 1 / plan$target) * 2^(-1:10)
-  for (cut in plan$target * c(0.7, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05, 0.025)) {
-    bulk <- 0
-    for (i in seq_along(times)) {
-      a <- plan$atoms[[i]]
-      keep <- a$loss <= cut
-      if (!any(keep)) return(plan)
-      bulk <- bulk + times[i] * log_moment(list(loss = a$loss[keep], log_mass = a$log_mass[keep]), v)
-    }
-    if (min(bulk - v * plan$target) > plan$log_delta - 16) next
-    best <- NULL
-    for (share in c(1, 0.7, 0.5, 0.35, 0.25)) {
-      try <- plan
-      try$theta <- share * plan$theta
-      aim <- jumps <- 0
-      for (i in seq_along(times)) {
-        a <- plan$atoms[[i]]
-        aim <- aim + times[i] * tilted(a, try$theta)[2]
-        jumps <- jumps + times[i] * sum(exp(a$log_mass + try$theta * a$loss - log_moment(a, try$theta))[a$loss > cut])
-      }
-      if (jumps > 0.1) next # nothing gained
-      try$sd <- max(sqrt(max(aim, 0)), 1e-12)
-      window <- tilted_window(try, TRUE, 0)
-      try$cut <- cut
-      try$width <- max(window$high, plan$target) - min(window$low, plan$target)
-      if (is.null(best) || try$width < 0.8 * best$width) best <- try
-    }
-    return(if (is.null(best)) plan else best)
+  tilts <- c(plan$theta, 2^(-6:12) / plan$target)
+  best <- list(score = excess - 1)
+  for (cut in plan$target * c(0.025, 0.05, 0.1, 0.15, 0.25, 0.35, 0.5, 0.7, 1, 1.4, 2, 3, 5)) {
+    found <- cut_at(cut, plan, times, tilts)
+    if (isTRUE(found$score < best$score)) best <- found
   }
+  if (is.null(best$cut)) return(plan)
+  plan$cut <- best$cut
+  plan$theta <- best$theta
+  plan$sd <- max(sqrt(sum(times * vapply(plan$atoms, function(a) tilted(a, best$theta)[2], 0))), 1e-12)
+  # below e^-16 of the answer a bound is enough
+  if (best$bulk_excess > -16) plan$bulk <- bulk_plan(plan, best, times)
   plan
+}
+
+# what lies below the cut, as a plan for that alone
+bulk_plan <- function(plan, found, times) {
+  bulk <- plan
+  bulk$bulk <- bulk$cut <- NULL
+  bulk$atoms <- lapply(plan$atoms, atoms_at, found$cut, `<=`)
+  bulk$theta <- found$bulk_theta
+  bulk$K <- function(theta) composed_moment(bulk$atoms, times, theta)
+  bulk$sd <- max(sqrt(sum(times * vapply(bulk$atoms, function(a) tilted(a, bulk$theta)[2], 0))), 1e-12)
+  bulk
+}
+
+atoms_at <- function(a, cut, side) {
+  keep <- side(a$loss, cut)
+  list(loss = a$loss[keep], log_mass = a$log_mass[keep])
+}
+
+composed_moment <- function(atoms, times, theta) {
+  Reduce(`+`, Map(function(a, k) if (length(a$loss)) k * log_moment(a, theta) else -Inf, atoms, times))
+}
+
+# logs of how far the two parts' rounding is above that of the answer itself, each at its best tilt
+cut_at <- function(cut, plan, times, tilts) {
+  bulk <- lapply(plan$atoms, atoms_at, cut, `<=`)
+  if (any(vapply(bulk, function(a) !length(a$loss), NA))) return(NULL)
+  jumps <- lapply(plan$atoms, atoms_at, cut, `>`)
+  below <- composed_moment(bulk, times, tilts)
+  lift <- Reduce(`+`, Map(function(a, j, k) {
+    if (length(j$loss)) k * log1p_exp(log_moment(j, tilts) - log_moment(a, tilts)) else 0 * tilts
+  }, bulk, jumps, times))
+  off <- tilts * plan$target + plan$log_delta
+  rare <- below + ifelse(lift > 30, lift, log(expm1(pmin(lift, 30)))) - off
+  i <- which.min(below - off)
+  j <- which.min(rare)
+  if (!length(j)) return(NULL)
+  bulk_excess <- (below - off)[i]
+  list(cut = cut, theta = tilts[j], bulk_theta = tilts[i], bulk_excess = bulk_excess,
+       score = logs_add(if (bulk_excess > -16) bulk_excess else -Inf, rare[j]))
 }
 
 grid_step <- function(plan, for_delta) {
   # delta falls by this factor, at most, over a loss of 1: theta in the tail, the spread near the middle
-  rate <- max(plan$theta, 0.5 / plan$sd) + 1
+  rate <- max(plan$theta, 0.5 / plan$sd, plan$bulk$theta, if (!is.null(plan$cut)) 2 / plan$target) + 1
   # the grid adds at most h^2/6 of variance a step (a quarter where the law is rough), which moves epsilon by steps h^2
   # rate/12
   tol <- plan$tol / if (plan$steps <= 100) 16 else 1

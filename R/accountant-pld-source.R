@@ -34,6 +34,13 @@ atoms_pure <- function(epsilon, delta = 0) {
              infinite = delta, certain = delta, unit = if (epsilon > 0) epsilon)
 }
 
+# a stated pair of masses; outcomes that the first law doesn't have show nothing of it
+atoms_pair <- function(law) {
+  held <- law$p > 0 & law$q > 0
+  tells <- sum(law$p[law$q == 0])
+  pld_source(loss = log(law$p[held]) - log(law$q[held]), mass = law$p[held], infinite = tells, certain = tells)
+}
+
 # Noise on the integers with mass proportional to exp(-x^2/(2 sigma^2)), moved by whole steps: the loss is linear. The
 # noise's law is log-concave, so the largest move is the worst one.
 atoms_discrete_gaussian <- function(sigma, sensitivity, dimension) {
@@ -156,7 +163,12 @@ source_reach <- function(source) {
   max(0, abs(source$loss), if (smooth > 1) smooth else smooth * pair$q)
 }
 
-pld_directions <- function(event) if (has_poisson(event)) c("leave", "enter") else "both"
+# steps whose pairs for leaving and entering aren't mirror images
+two_sided <- function(event) {
+  (event$type == "pair" && event$adjacency == "add-remove") || any(vapply(event$children, two_sided, NA))
+}
+
+pld_directions <- function(event) if (has_poisson(event) || two_sided(event)) c("leave", "enter") else "both"
 
 # all of the mass may tell all
 lost_source <- function(source) is.null(source$pair) && !any(source$mass > 0)

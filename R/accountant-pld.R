@@ -20,6 +20,7 @@ pld_part <- function(event, direction, upper = TRUE) {
     discrete_gaussian = atoms_discrete_gaussian(p$sigma, p$sensitivity, p$dimension),
     shuffle = atoms_shuffle(p$n, event$children[[1]]$parameters$epsilon),
     custom = claimed_source(event, direction, upper),
+    pair = atoms_pair(pair_laws(p, direction == "enter")),
     poisson = sampled_source(event$children[[1]], p$q, direction, upper),
     sample = replaced_source(event$children[[1]], p$q, upper),
     parallel = pld_part(dearest(event, upper), direction, upper),
@@ -224,12 +225,14 @@ chernoff <- function(d, delta = NULL, epsilon = NULL) {
 # One bound for one direction; `step` overrides the grid. From above: `least` is returned where the answer can't be
 # more.
 pld_answer <- function(parts, plan, upper, delta = NULL, epsilon = NULL, step = NULL, couple = FALSE, least = -Inf) {
+  cut <- if (plan$known && plan$target > 0) with_jumps(plan, parts$times) else plan
+  if (couple) cut$bulk <- NULL # what is split goes with all sums
   h <- if (!is.null(step)) {
     step
   } else if (couple) {
     couple_step(parts, plan, is.null(delta))
   } else {
-    grid_step(plan, is.null(delta))
+    grid_step(cut, is.null(delta))
   }
   laws <- function(plan) pld_laws(parts$sources, parts$times, plan, upper, h, couple)
   tiny <- !is.null(epsilon) && plan$log_delta < -680 # a bound of the moments leaves nothing
@@ -240,21 +243,22 @@ pld_answer <- function(parts, plan, upper, delta = NULL, epsilon = NULL, step = 
     bound <- chernoff(whole, delta, epsilon)
     if (tiny || bound <= least) return(list(value = bound, h = whole$h))
   }
-  d <- pld_composed(laws, plan, parts$times, whole)
-  list(value = pld_value(d, plan, upper, delta, epsilon), h = d$h)
+  d <- pld_composed(laws, plan, cut, whole)
+  list(value = pld_value(d, plan, upper, delta, epsilon), h = d$h, n = d$n)
 }
 
-# the parts composed; `whole`: their laws without a cut, where there are such already
-pld_composed <- function(laws, plan, times, whole = NULL) {
-  cut <- if (plan$known && plan$target > 0) with_jumps(plan, times) else plan
+# the parts composed, as `cut` plans it; `whole`: their laws without a cut, where there are such already
+pld_composed <- function(laws, plan, cut, whole = NULL) {
   d <- pld_convolve(if (is.null(whole) || !is.null(cut$cut)) laws(cut) else whole)
   # the cut divides by the bulk's transform, which may be near 0 where a part is taken few times
-  if (!is.null(cut$cut) && d$error * length(d$mass) > 1e-6) pld_convolve(laws(plan)) else d
+  if (!is.null(cut$cut) && d$error * length(d$mass) > 1e-6) return(pld_convolve(laws(plan)))
+  if (!is.null(d$bulk$laws)) d$bulk$law <- pld_convolve(d$bulk$laws)
+  d
 }
 
 # epsilon for `delta`, or delta for `epsilon`, moved by what the losses may be off
 pld_value <- function(d, plan, upper, delta, epsilon) {
-  profile <- pld_profile(d, upper, plan$target)
+  profile <- whole_profile_of(d, upper, plan$target)
   slack <- pld_slack(d) + if (upper) 0 else d$slip$by
   if (is.null(epsilon)) {
     value <- grid_epsilon(profile, delta, upper)
@@ -273,14 +277,14 @@ plan_guess <- function(plan, delta = NULL, epsilon = NULL) {
   if (is.null(epsilon)) epsilon_balle(plan$theta + 1, v, delta) else delta_balle(plan$theta + 1, v, epsilon)
 }
 
-# `near`: an epsilon near the answer for `delta`, if one is known
+# `near`: a number near the answer, if one is known
 pld_bound <- function(event, upper, delta = NULL, epsilon = NULL, tol = 1e-4, step = NULL, near = NULL,
                       couple = FALSE) {
   tries <- lapply(pld_directions(event), function(direction) {
     parts <- pld_sources(event, direction, upper)
     if (any(vapply(parts$sources, lost_source, NA))) return(list(lost = TRUE))
     if (all(vapply(parts$sources, free_source, NA))) return(NULL)
-    plan <- pld_plan(parts$sources, parts$times, delta, if (is.null(near)) epsilon else near, tol)
+    plan <- pld_plan(parts$sources, parts$times, delta %||% near, epsilon %||% near, tol)
     list(parts = parts, plan = plan, guess = plan_guess(plan, delta, epsilon))
   })
   tries <- Filter(Negate(is.null), tries)
@@ -291,9 +295,10 @@ pld_bound <- function(event, upper, delta = NULL, epsilon = NULL, tol = 1e-4, st
   for (try in tries[order(-vapply(tries, `[[`, 0, "guess"))]) {
     a <- pld_answer(try$parts, try$plan, upper, delta, epsilon, step, couple, best$value)
     if (a$value <= best$value) next
-    if (!is.null(delta) && is.null(near)) {
-      a <- replanned(a, try$parts, try$plan, tol, upper,
-                     function(plan) pld_answer(try$parts, plan, upper, delta, epsilon, step, couple), delta)
+    if (is.null(near)) {
+      answer <- function(plan) pld_answer(try$parts, plan, upper, delta, epsilon, step, couple)
+      a <- if (is.null(delta)) replanned_delta(a, try$parts, try$plan, tol, upper, answer, epsilon) else
+        replanned(a, try$parts, try$plan, tol, upper, answer, delta)
     }
     if (a$value >= best$value) best <- a
   }
@@ -301,18 +306,84 @@ pld_bound <- function(event, upper, delta = NULL, epsilon = NULL, tol = 1e-4, st
 }
 
 # Bounded losses, or rare large ones: the moments' answer, and the grid made for it, are far from the true one. Plans
-# are made anew for the answer found until one fits.
+# are made anew for the answer found until one fits, on coarse grids, and once more on the grid that is wanted.
 replanned <- function(a, parts, plan, tol, upper, answer, delta) {
-  for (round in 1:4) {
+  coarse <- max(tol, 1e-2)
+  found <- 0
+  for (round in 1:5) {
     if (!is.finite(a$value) || a$value <= 0) break
     if (a$value > 0.9 * plan$target && plan$theta * (plan$target - a$value) < 3 + plan_excess(plan)) break
     new <- pld_plan(parts$sources, parts$times, delta, a$value, tol)
     if (abs(log(new$theta / plan$theta)) < 0.3 && grid_step(new, FALSE) > 0.7 * grid_step(plan, FALSE)) break
-    again <- answer(new)
+    again <- answer(utils::modifyList(new, list(tol = coarse)))
+    found <- again$value
     if (upper == (again$value < a$value)) a <- again
     plan <- new
   }
-  a
+  if (found <= 0 || !is.finite(found) || coarse == tol) return(a)
+  again <- answer(pld_plan(parts$sources, parts$times, delta, found, tol))
+  if (upper == (again$value < a$value)) again else a
+}
+
+# The same for delta: the moments' delta may be far above the true one, and rounding that is small beside it isn't
+# small beside the answer.
+replanned_delta <- function(a, parts, plan, tol, upper, answer, epsilon) {
+  told <- plan$log_delta
+  found <- a$value
+  for (round in 1:6) {
+    if (epsilon <= 0 || found <= 0 || found >= 1 || log(found) > told - 1) break
+    told <- log(found)
+    found <- answer(pld_plan(parts$sources, parts$times, found, epsilon, max(tol, 1e-2)))$value
+  }
+  if (found == a$value || found <= 0 || found >= 1) return(a)
+  again <- answer(pld_plan(parts$sources, parts$times, found, epsilon, tol))
+  if (upper == (again$value < a$value)) again else a
+}
+
+REFINE_POINTS <- 2^19 # a grid of more points isn't refined: a finer one takes many seconds
+
+# From both sides: c(lower, upper), the grid refined until they are within `tol` of each other, as far as memory and
+# rounding allow. The upper end is never above that of the usual grid.
+pld_bracket <- function(event, delta = NULL, epsilon = NULL, tol = 1e-4) {
+  usual <- 1e-4
+  grid <- min(usual, tol / 4)
+  most <- if (is.null(epsilon)) Inf else 1
+  best <- c(lower = 0, upper = most)
+  if (grid < usual) best[[2]] <- min(most, pld_bound(event, TRUE, delta, epsilon, usual)$value)
+  gap <- Inf
+  step <- NA
+  refine <- 1 / 8
+  for (round in 1:5) {
+    found <- pld_ends(event, delta, epsilon, grid, if (best[[2]] > 0 && best[[2]] < most) best[[2]], tol)
+    # no finer grid fits into memory
+    if (round > 1 && isTRUE(abs(found$h / step - 1) < 0.2)) break
+    step <- found$h
+    best <- c(lower = max(best[[1]], found$lower), upper = min(best[[2]], found$upper))
+    if (best[[2]] - best[[1]] <= tol * best[[2]] || !is.finite(best[[2]]) || found$n > REFINE_POINTS) break
+    if (best[[2]] - best[[1]] > 0.7 * gap) {
+      # where rounding decides, finer grids don't help; a coarser one may
+      if (refine > 1) break
+      refine <- 64
+      grid <- min(usual, tol / 4)
+    }
+    gap <- best[[2]] - best[[1]]
+    grid <- grid * refine
+  }
+  c(lower = min(best), best["upper"])
+}
+
+# both bounds by one grid, `near` being a number near the answer: list(lower, upper, h)
+pld_ends <- function(event, delta, epsilon, grid, near, tol) {
+  above <- pld_bound(event, TRUE, delta, epsilon, grid, near = near)
+  upper <- above$value
+  if (upper > 0 && upper < if (is.null(epsilon)) Inf else 1) near <- upper
+  lower <- pld_bound(event, FALSE, delta, epsilon, grid, near = near)$value
+  has_atoms <- any(vapply(pld_sources(event, pld_directions(event)[1], FALSE)$sources,
+                          function(source) length(source$loss) > 0, NA))
+  if (has_atoms && upper - lower > tol * upper) {
+    lower <- max(lower, pld_bound(event, FALSE, delta, epsilon, grid, near = near, couple = TRUE)$value)
+  }
+  list(lower = lower, upper = upper, h = above$h, n = above$n %||% 0)
 }
 
 # the whole distribution on a grid, for steps inside a sample: untilted, with mass below the window moved up
@@ -344,6 +415,15 @@ pld_distribution <- function(event, direction, upper) {
 pld_epsilon <- function(event, delta) {
   need_delta(event, delta, "pld")
   pld_bound(event, TRUE, delta = delta)
+}
+pld_both <- function(event, given, wanted) {
+  if (wanted == "delta") {
+    ends <- pld_bracket(event, epsilon = given)
+  } else {
+    need_delta(event, given, "pld")
+    ends <- pld_bracket(event, delta = given)
+  }
+  list(value = ends[["upper"]], lower = ends[["lower"]])
 }
 pld_delta <- function(event, epsilon) {
   a <- pld_bound(event, TRUE, epsilon = epsilon)

@@ -23,6 +23,18 @@ pure_delta <- function(event, epsilon) {
   list(value = price[2])
 }
 
+# Sums are attained where delta is 0 and every step is: the largest loss of randomised response, of Laplace noise and of
+# their samples
+pure_lower <- function(event, given, wanted, value) {
+  if (wanted == "epsilon" && given == 0 && attained(event)) value * (1 - 1e-12) else NA
+}
+
+attained <- function(event) {
+  event$type %in% c("pure", "laplace") ||
+    (event$type %in% c("poisson", "sample", "compose", "parallel") && all(vapply(event$children, attained, NA)) &&
+       !identical(event$parameters$keys, "private"))
+}
+
 # one (epsilon, delta) and the number of steps, where all steps are alike
 equal_steps <- function(event) {
   parts <- event_parts(event)
@@ -36,11 +48,12 @@ equal_steps <- function(event) {
 
 # Kairouz, Oh and Viswanath (2017), Theorem 3.3: k randomised responses. Every term is positive: with J ~ Bin(k,
 # plogis(epsilon0)), the sum of P(J = j) (1 - e^(epsilon - (2 j - k) epsilon0)) over positive brackets.
-optimal_delta_of <- function(step, epsilon) {
+optimal_delta_of <- function(step, epsilon, below = FALSE) {
   k <- step$times
   e <- step$epsilon
   spread <- sqrt(k * stats::plogis(e) * stats::plogis(-e)) * 45 + 50
   from <- max(0, ceiling((epsilon / e + k) / 2))
+  beyond <- 0
   if (e == 0 || from > k) {
     inner <- 0
   } else {
@@ -54,9 +67,10 @@ optimal_delta_of <- function(step, epsilon) {
     inner <- sum(stats::dbinom(j, k, stats::plogis(e)) * -expm1(pmin(0, epsilon - (2 * j - k) * e))) + beyond
   }
   finite <- k * log1p(-step$delta)
-  if (inner == 0) return(min(1, -expm1(finite)))
+  if (inner == 0) return(min(1, -expm1(finite)) * if (below) 1 - 1e-13 else 1)
   # binomial weights are good to some 1e-13, and worse by what rounding the mean and the losses does far from the mean
   rounding <- 1e-13 * log2(k + 2) + if (e == 0) 0 else 1e-15 * (spread + epsilon / e)
+  if (below) return(max(0, -expm1(finite) + exp(finite) * (inner - beyond) * (1 - rounding)) * (1 - 1e-13))
   min(1, -expm1(finite) + exp(finite) * inner * (1 + rounding))
 }
 
@@ -69,6 +83,14 @@ optimal_epsilon <- function(event, delta) {
 }
 
 optimal_delta <- function(event, epsilon) list(value = optimal_delta_of(equal_steps(event), epsilon))
+
+# of the composition of the stated (epsilon, delta): what other mechanisms lose isn't said by those numbers
+optimal_lower <- function(event, given, wanted, value) {
+  stated <- vapply(event_parts(event), function(part) part$event$type %in% c("pure", "approx"), NA)
+  if (!all(stated)) return(NA)
+  step <- equal_steps(event)
+  closed_lower(function(epsilon) optimal_delta_of(step, epsilon, TRUE), given, wanted, value)
+}
 
 # Dwork, Rothblum and Vadhan (2010), kept for comparison
 advanced_epsilon <- function(event, delta) {
@@ -108,53 +130,62 @@ shuffle_delta_of <- function(n, epsilon0, epsilon) {
 # ---- one step alone: its privacy profile in closed form --------------------------------------------------------------
 
 # delta at epsilon >= 0; for samples the step's own at log(1 + (e^epsilon - 1)/q), q times (Balle, Barthe and
-# Gaboardi 2018)
-single_delta_of <- function(event, epsilon) {
+# Gaboardi 2018). With `below` all is rounded down.
+single_delta_of <- function(event, epsilon, below = FALSE) {
   p <- event$parameters
+  inner <- function(at) single_delta_of(event$children[[1]], at, below)
+  side <- if (below) -1 else 1
+  down <- min(1, 1 + side * 1e-15)
   out <- switch(event$type,
-    gaussian = , gdp = {
-      mu <- gdp_price(event)
-      if (mu == 0) 0 else gaussian_delta(mu, epsilon)
-    },
-    pure = response_delta(p$epsilon, epsilon),
-    approx = p$delta + (1 - p$delta) * response_delta(p$epsilon, epsilon),
-    laplace = max(0, -expm1((epsilon - (1 + 4e-16) / p$scale) / 2)) * (1 + 1e-15),
-    discrete_gaussian = {
-      a <- atoms_discrete_gaussian(p$sigma, p$sensitivity, p$dimension)
-      sum(a$mass * -expm1(pmin(0, epsilon - a$loss))) * (1 + 1e-13) + a$infinite
-    },
-    shuffle = shuffle_delta_of(p$n, event$children[[1]]$parameters$epsilon, epsilon),
-    sample = p$q * single_delta_of(event$children[[1]], above_sample(epsilon, p$q)),
-    poisson = poisson_delta_of(event$children[[1]], p$q, epsilon),
-    compose = if (length(event$children) == 1 && p$times == 1) single_delta_of(event$children[[1]], epsilon) else NULL,
+    gaussian = , gdp = step_delta(gdp_price(event), epsilon, below),
+    pure = response_delta(p$epsilon, epsilon, side),
+    approx = down * (p$delta + (1 - p$delta) * response_delta(p$epsilon, epsilon, side)),
+    laplace = max(0, -expm1((epsilon - (1 + side * 4e-16) / p$scale) / 2)) * (1 + side * 1e-15),
+    discrete_gaussian = discrete_delta(p, epsilon, below),
+    shuffle = shuffle_delta_of(p$n, event$children[[1]]$parameters$epsilon, epsilon), # never asked from below
+    sample = down * p$q * inner(above_sample(epsilon, p$q, side)),
+    poisson = poisson_delta_of(inner, p$q, epsilon, side),
+    compose = if (length(event$children) == 1 && p$times == 1) inner(epsilon) else NULL,
     NULL
   )
   if (is.null(out)) unpriced(event, "the profile of a single step", "it is no single step with a closed form")
   min(1, out)
 }
 
+step_delta <- function(mu, epsilon, below) if (mu == 0) 0 else gaussian_delta(mu, epsilon, below)
+
+discrete_delta <- function(p, epsilon, below) {
+  a <- atoms_discrete_gaussian(p$sigma, p$sensitivity, p$dimension)
+  out <- sum(a$mass * -expm1(pmin(0, epsilon - a$loss)))
+  if (below) out * (1 - 1e-12) else out * (1 + 1e-13) + a$infinite
+}
+
 # of a step of which each record is part with probability q: the larger of a record's leaving and its entering
-poisson_delta_of <- function(step, q, epsilon) {
-  leave <- q * single_delta_of(step, above_sample(epsilon, q))
+poisson_delta_of <- function(inner, q, epsilon, side) {
+  leave <- q * inner(above_sample(epsilon, q, side))
   # Q against the mixture: (1 - g(1 - q)) delta(g q/(1 - g(1 - q))), g = e^epsilon; it grows with the factor, which is
   # rounded up
-  rest <- if (epsilon < 40) 1 - exp(epsilon) * (1 - q) + 4e-16 * exp(epsilon) else 0
+  rest <- if (epsilon < 40) 1 - exp(epsilon) * (1 - q) + side * 4e-16 * exp(epsilon) else 0
   enter <- if (rest > 0) {
-    rest * single_delta_of(step, max(0, (epsilon + log(q) - log(rest)) * (1 - 1e-15) - 1e-15))
+    rest * inner(max(0, (epsilon + log(q) - log(rest)) * (1 - side * 1e-15) - side * 1e-15))
   } else {
     0
   }
-  max(leave, enter)
+  max(leave, enter) * if (side < 0) 1 - 1e-15 else 1
 }
 
-response_delta <- function(epsilon0, epsilon) {
-  if (epsilon >= epsilon0) 0 else stats::plogis(epsilon0) * -expm1(epsilon - epsilon0) * (1 + 1e-15)
+response_delta <- function(epsilon0, epsilon, side) {
+  if (epsilon >= epsilon0) 0 else stats::plogis(epsilon0) * -expm1(epsilon - epsilon0) * (1 + side * 1e-15)
 }
 
 # rounded down: a smaller epsilon has the larger delta
-above_sample <- function(epsilon, q) {
+above_sample <- function(epsilon, q, side) {
   odds <- expm1(min(epsilon, 700)) / q
-  (if (odds < 1e300) log1p(odds) else epsilon - log(q)) * (1 - 4e-16)
+  (if (odds < 1e300) log1p(odds) else epsilon - log(q)) * (1 - side * 4e-16)
+}
+
+single_lower <- function(event, given, wanted, value) {
+  closed_lower(function(epsilon) single_delta_of(event, epsilon, TRUE), given, wanted, value)
 }
 
 single_delta <- function(event, epsilon) list(value = single_delta_of(event, epsilon))

@@ -6,6 +6,7 @@
 RDP_ROUNDING <- 1e-12
 
 # Renyi divergence bound of an event at orders above 1
+# long: a line for each kind of event
 rdp_value <- function(event, orders) {
   p <- event$parameters
   switch(event$type,
@@ -16,6 +17,7 @@ rdp_value <- function(event, orders) {
     pure = rdp_stated(p, orders),
     laplace = rdp_laplace(p$scale, orders),
     approx = rdp_pure(stated_pure(event, "Renyi DP"), orders),
+    pair = rdp_pair(event, orders),
     rdp = rdp_between(p$orders, p$epsilons, orders),
     custom = best_claim(event, function(claim) rdp_value(claim, orders), "Renyi DP"),
     compose = sum_parts(event, function(child) rdp_value(child, orders)),
@@ -30,6 +32,21 @@ rdp_value <- function(event, orders) {
 rdp_stated <- function(p, orders) {
   pure <- rdp_pure(p$epsilon, orders)
   if (isTRUE(p$range)) pmin(pure, orders * zcdp_range(p$epsilon)) else pure
+}
+
+# By direct sums, the larger of the directions; never more than its largest loss. Rounding of a logarithm of a mass is
+# relative to it, up to 745.
+rdp_pair <- function(event, orders) {
+  top <- pair_pure(event, "Renyi DP")
+  each <- lapply(pair_directions(event), function(law) {
+    held <- law$p > 0
+    log_p <- log(law$p[held])
+    log_q <- log(law$q[held])
+    vapply(orders, function(a) {
+      log_sum(a * log_p + (1 - a) * log_q) / (a - 1) + 4e-16 * (a / (a - 1)) * (2 + max(-log_p, -log_q))
+    }, 0)
+  })
+  pmin(top, pmax(Reduce(pmax, each), 0) * (1 + RDP_ROUNDING))
 }
 
 log_cosh <- function(x) abs(x) + log1p(exp(-2 * abs(x))) - log(2)

@@ -13,28 +13,33 @@
 #   exact    TRUE: nothing is below its price where it has one
 #   closed   TRUE: a closed form, quick enough to be found to the last digits
 #   converts TRUE: its functions take a `conversion`
+#   lower    name of the function of (event, given, wanted, value) that bounds the true value from below, NA where it
+#            can't; `given` is delta where `wanted` is "epsilon", and the other way round
+#   both     name of the function of (event, given, wanted) that gives list(value, lower), finer than `epsilon` alone
 #   once     TRUE: it prices one step, so it has no line in a picture over numbers of steps
 #   note     what a price by it says of itself
 ACCOUNTANT_TABLE <- list(
   gdp = list(
     epsilon = "gdp_accountant_epsilon", delta = "gdp_accountant_delta",
     prices = "Gaussian steps", by = "exact", suits = "Gaussian noise alone: exact", colour = "#CC79A7",
-    auto = TRUE, proven = TRUE, exact = TRUE, closed = TRUE
+    lower = "gdp_lower", auto = TRUE, proven = TRUE, exact = TRUE, closed = TRUE
   ),
   pure = list(
     epsilon = "pure_epsilon", delta = "pure_delta",
     prices = "(epsilon, delta) steps", by = "sums", suits = "few steps with a pure epsilon, no delta wanted",
-    colour = "#000000", auto = TRUE, proven = TRUE, closed = TRUE
+    colour = "#000000", lower = "pure_lower", auto = TRUE, proven = TRUE, closed = TRUE
   ),
   single = list(
     epsilon = "single_epsilon", delta = "single_delta",
     prices = "one step, sampled or not; one shuffle", by = "its privacy profile in closed form",
-    suits = "one step: exact", colour = "#F0E442", auto = TRUE, proven = TRUE, exact = TRUE, once = TRUE
+    suits = "one step: exact", colour = "#F0E442", lower = "single_lower",
+    auto = TRUE, proven = TRUE, exact = TRUE, once = TRUE
   ),
   optimal = list(
     epsilon = "optimal_epsilon", delta = "optimal_delta",
     prices = "equal (epsilon, delta) steps", by = "exact composition of these numbers (Kairouz, Oh and Viswanath)",
-    suits = "many equal steps of which only (epsilon, delta) is known", colour = "#56B4E9", auto = TRUE, proven = TRUE
+    suits = "many equal steps of which only (epsilon, delta) is known", colour = "#56B4E9",
+    lower = "optimal_lower", auto = TRUE, proven = TRUE
   ),
   zcdp = list(
     epsilon = "zcdp_accountant_epsilon", delta = "zcdp_accountant_delta",
@@ -51,7 +56,8 @@ ACCOUNTANT_TABLE <- list(
   pld = list(
     epsilon = "pld_epsilon", delta = "pld_delta",
     prices = "all but zCDP and RDP bounds", by = "privacy-loss distributions, convolved by FFT",
-    suits = "nearly everything: the tightest, a little slower", colour = "#0072B2", auto = TRUE, proven = TRUE
+    suits = "nearly everything: the tightest, a little slower", colour = "#0072B2", both = "pld_both", auto = TRUE,
+    proven = TRUE
   ),
   advanced = list(
     epsilon = "advanced_epsilon", delta = NA,
@@ -98,9 +104,15 @@ SOUND <- accountants_with("auto")
 #'   and for `"zcdp"` also `"bun-steinke"` (Bun and Steinke 2016).
 #' @return A number of class `riemdp_price` that names its accountant: attributes `accountant`, `assumed` (whether a
 #'   custom event's bound was taken on trust), `proven` (`FALSE` for
-#'   `r choice_words(setdiff(ACCOUNTANTS[-1], accountants_with("proven")), "and", TRUE)`), and where there is one
-#'   the Renyi `order` or `mu`. Arithmetic gives plain numbers. Closed forms exceed the exact value by at most 1e-10 of
-#'   it, `"pld"` usually by 1e-4.
+#'   `r choice_words(setdiff(ACCOUNTANTS[-1], accountants_with("proven")), "and", TRUE)`), `lower`, and where there is
+#'   one the Renyi `order` or `mu`. Arithmetic gives plain numbers.
+#' @section How near the answer is to the truth:
+#' The attribute `lower` bounds the true value from below: closed forms are exact up to 1e-10 of the value, and `"pld"`
+#' rounds the other way as well and refines its grid until both ends are within 1e-4 of each other, as far as memory and
+#' rounding allow. The price's line says `exact`, or `at least` and where the ends are further apart by how much.
+#' `lower` is `NA`, and the line says why, where an accountant bounds from above only (`"zcdp"`, `"rdp"`), and where the
+#' event's own bound isn't known to be attained: claims of `event_custom()`, shuffles, and private parts of one record
+#' more or less.
 #' @section Errors: `riemdp_error_unpriced`, `riemdp_error_event`, `riemdp_error_adjacency`, `riemdp_error_argument`.
 #' @references Balle and Wang (2018), \url{https://proceedings.mlr.press/v80/balle18a.html}. Kairouz, Oh and Viswanath
 #'   (2017), \doi{10.1109/TIT.2017.2685505}. Mironov, Talwar and Zhang (2019), \doi{10.48550/arXiv.1908.10530}. Wang,
@@ -117,7 +129,12 @@ SOUND <- accountants_with("auto")
 dp_epsilon <- function(event, delta, accountant = "auto", conversion = "best") {
   event <- check_event(event)
   delta <- check_delta(delta)
-  ask_accountants(event, delta, "epsilon", accountant, conversion)
+  ask_accountants(event, delta, "epsilon", accountant, conversion, both = TRUE)
+}
+
+# the answer alone: what is asked many times needs no lower end
+upper_epsilon <- function(event, delta, accountant = "auto") {
+  ask_accountants(check_event(event), check_delta(delta), "epsilon", accountant, "best")
 }
 
 #' @rdname dp_epsilon
@@ -125,50 +142,84 @@ dp_epsilon <- function(event, delta, accountant = "auto", conversion = "best") {
 dp_delta <- function(event, epsilon, accountant = "auto", conversion = "best") {
   event <- check_event(event)
   epsilon <- check_number(epsilon, "epsilon", least = 0)
-  ask_accountants(event, epsilon, "delta", accountant, conversion)
+  ask_accountants(event, epsilon, "delta", accountant, conversion, both = TRUE)
 }
 
-# `given` is delta where epsilon is wanted, and the other way round
-ask_accountants <- function(event, given, wanted, accountant, conversion) {
+# `given` is delta where epsilon is wanted, and the other way round; `both`: with a lower bound of the true value, where
+# there is one
+ask_accountants <- function(event, given, wanted, accountant, conversion, both = FALSE) {
   accountant <- check_choice(accountant, "accountant", ACCOUNTANTS)
   conversion <- check_choice(conversion, "conversion", ZCDP_CONVERSIONS)
   if (conversion == "bun-steinke" && accountant != "zcdp") {
     abort_riemdp("argument", "`conversion` \"bun-steinke\" is for `accountant` \"zcdp\".")
   }
   event <- top_level(event)
+  if (both && !pairs_attained(event)) {
+    out <- ask_accountants(event, given, wanted, accountant, conversion)
+    attr(out, "lower") <- NA_real_
+    attr(out, "attained") <- FALSE
+    return(out)
+  }
   choices <- if (event$type == "parallel") parallel_choices(event)
   if (length(choices)) {
     # the dearest of what a record may meet, at this very question
-    each <- lapply(choices, function(choice) ask_accountants(choice, given, wanted, accountant, conversion))
+    each <- lapply(choices, function(choice) ask_accountants(choice, given, wanted, accountant, conversion, both))
     out <- each[[which.max(vapply(each, as.double, 0))]]
     attr(out, "assumed") <- event_assumed(event)
+    # one of the choices costs as much as its own lower end
+    if (both) attr(out, "lower") <- max_known(vapply(each, attr, 0, "lower"))
     return(out)
   }
-  one <- function(name) {
-    entry <- ACCOUNTANT_TABLE[[name]]
-    if (is.na(entry[[wanted]])) unpriced(event, dQuote(name, FALSE), sprintf("it gives no %s", wanted))
-    f <- get(entry[[wanted]], mode = "function")
-    found <- if (isTRUE(entry$converts)) f(event, given, conversion) else f(event, given)
-    new_price(found$value, wanted, name, event, found)
+  if (accountant != "auto") return(ask_one(accountant, event, given, wanted, conversion, both))
+  best_answer(event, given, wanted, conversion, both)
+}
+
+max_known <- function(x) if (all(is.na(x))) NA_real_ else max(x, na.rm = TRUE)
+
+ask_one <- function(name, event, given, wanted, conversion, both) {
+  entry <- ACCOUNTANT_TABLE[[name]]
+  if (is.na(entry[[wanted]])) unpriced(event, dQuote(name, FALSE), sprintf("it gives no %s", wanted))
+  by <- function(what) get(entry[[what]], mode = "function")
+  if (both && !is.null(entry$both)) {
+    found <- by("both")(event, given, wanted)
+  } else {
+    found <- if (isTRUE(entry$converts)) by(wanted)(event, given, conversion) else by(wanted)(event, given)
   }
-  if (accountant != "auto") return(one(accountant))
+  if (both && !is.null(entry$lower)) found$lower <- by("lower")(event, given, wanted, found$value)
+  new_price(found$value, wanted, name, event, found, both)
+}
+
+best_answer <- function(event, given, wanted, conversion, both) {
   refusals <- character()
   best <- NULL
+  lower <- NA_real_
   for (name in SOUND) {
-    found <- tryCatch(one(name), riemdp_error_unpriced = function(e) {
+    found <- tryCatch(ask_one(name, event, given, wanted, conversion, both), riemdp_error_unpriced = function(e) {
       refusals[[name]] <<- conditionMessage(e)
       NULL
     })
-    if (!is.null(found) && (is.null(best) || as.double(found) < as.double(best))) best <- found
+    if (is.null(found)) next
+    # whoever finds it, a lower bound is one
+    if (both) lower <- max_known(c(lower, attr(found, "lower")))
+    if (is.null(best) || as.double(found) < as.double(best)) best <- found
     # nothing is below an exact price
-    if (!is.null(found) && name %in% accountants_with("exact")) break
+    if (name %in% accountants_with("exact")) break
   }
   if (is.null(best)) {
     abort_riemdp("unpriced",
                  paste("no accountant prices this event at this", if (wanted == "epsilon") "delta:" else "epsilon:",
                        refusals[[length(refusals)]]))
   }
+  if (both) attr(best, "lower") <- min(lower, as.double(best))
   best
+}
+
+# Whether the events' dominating pairs are attained, so that a lower bound for them is one for the truth: not what is
+# only claimed, not the pair of a shuffle, not a group of two in a part
+pairs_attained <- function(event) {
+  grouped <- identical(event$parameters$keys, "private") &&
+    any(vapply(event$children, `[[`, "", "adjacency") == "add-remove")
+  !event$type %in% c("custom", "shuffle", "pair") && !grouped && all(vapply(event$children, pairs_attained, NA))
 }
 
 # an event that stands for one other
@@ -180,10 +231,10 @@ top_level <- function(event) {
   event
 }
 
-new_price <- function(value, quantity, accountant, event, found = list()) {
+new_price <- function(value, quantity, accountant, event, found = list(), both = FALSE) {
   structure(as.double(value), quantity = quantity, accountant = accountant, assumed = event_assumed(event),
             proven = accountant %in% accountants_with("proven"), order = found$order, mu = found$mu,
-            class = "riemdp_price")
+            lower = if (both) as.double(found$lower %||% NA), class = "riemdp_price")
 }
 
 #' @rdname dp_epsilon
@@ -193,9 +244,41 @@ new_price <- function(value, quantity, accountant, event, found = list()) {
 format.riemdp_price <- function(x, ...) {
   quantity <- attr(x, "quantity")
   accountant <- attr(x, "accountant")
-  sprintf("%s = %.6g by %s%s%s", quantity, as.double(x), accountant,
+  sprintf("%s = %.6g by %s%s%s%s", quantity, as.double(x), accountant,
           if (accountant %in% accountants_with("note")) sprintf(" (%s)", ACCOUNTANT_TABLE[[accountant]]$note) else "",
-          if (isTRUE(attr(x, "assumed"))) " (rests on an assumed bound)" else "")
+          if (isTRUE(attr(x, "assumed"))) " (rests on an assumed bound)" else "", lower_words(x))
+}
+
+# what is known from below, in words
+lower_words <- function(x) {
+  lower <- attr(x, "lower")
+  value <- as.double(x)
+  if (is.null(lower) || !is.finite(value)) return("")
+  if (is.na(lower)) return(sprintf(", no lower bound: %s", why_no_lower(x)))
+  if (value - lower <= 1e-9 * value) return(", exact")
+  if (lower == 0) return(", nothing is known from below")
+  gap <- value / lower - 1
+  sprintf(", at least %.6g%s", lower, if (gap > BRACKET) sprintf(" (%.2g %% apart)", 100 * gap) else "")
+}
+
+BRACKET <- 1e-4 # relative distance of the two ends that needs no words
+
+why_no_lower <- function(x) {
+  entry <- ACCOUNTANT_TABLE[[attr(x, "accountant")]]
+  if (is.null(entry$proven)) return("it is no proven bound")
+  if (isFALSE(attr(x, "attained"))) return("the events' own bound isn't known to be attained")
+  if (is.null(entry$lower)) return("this accountant bounds from above only")
+  "none is near"
+}
+
+#' @rdname dp_epsilon
+#' @param row.names,optional as in [as.data.frame()].
+#' @return `as.data.frame()`: one row with `quantity`, `value`, `lower`, `accountant`, `proven` and `assumed`.
+#' @export
+as.data.frame.riemdp_price <- function(x, row.names = NULL, optional = FALSE, ...) {
+  data.frame(quantity = attr(x, "quantity"), value = as.double(x), lower = attr(x, "lower") %||% NA_real_,
+             accountant = attr(x, "accountant"), proven = isTRUE(attr(x, "proven")),
+             assumed = isTRUE(attr(x, "assumed")), row.names = row.names)
 }
 
 #' @rdname dp_epsilon
@@ -218,10 +301,8 @@ Math.riemdp_price <- function(x, ...) get(.Generic, mode = "function")(as.double
 #' Lower and upper bounds of epsilon
 #'
 #' Privacy-loss distributions rounded both ways: the true epsilon of the events' dominating pairs lies between. The grid
-#' is refined until the two are within `tol` of each other, as far as memory and rounding allow. Where the answer comes
-#' from sums of a few rare losses of very different sizes they stay further apart: .04 of epsilon for a million Poisson
-#' samples with q = 1e-6 and noise multiplier .69 at delta = 1e-8, .01 for 1,831 samples with q = 2e-6 and .98 at delta
-#' = 1e-12. Both bounds still hold.
+#' is refined until the two are within `tol` of each other, as far as memory and rounding allow; where they stay further
+#' apart both bounds still hold. [dp_epsilon()] tells the same two numbers for the events that are priced so.
 #'
 #' @inheritParams dp_epsilon
 #' @param delta above 0, below 1.
@@ -230,38 +311,14 @@ Math.riemdp_price <- function(x, ...) get(.Generic, mode = "function")(as.double
 #' @examples
 #' dp_bounds(event_compose(event_poisson(0.01, event_gaussian(1)), times = 1000), 1e-5)
 #' @export
-dp_bounds <- function(event, delta, tol = 5e-4) {
+dp_bounds <- function(event, delta, tol = 1e-4) {
   event <- top_level(check_event(event))
   delta <- check_delta(delta)
   tol <- check_number(tol, "tol", positive = TRUE)
   need_delta(event, delta, "pld")
   choices <- if (event$type == "parallel") parallel_choices(event)
   if (length(choices)) return(apply(vapply(choices, dp_bounds, double(2), delta, tol), 1, max))
-  grid <- min(1e-4, tol / 4)
-  best <- c(lower = 0, upper = Inf)
-  has_atoms <- any(vapply(pld_sources(event, pld_directions(event)[1], FALSE)$sources,
-                          function(source) length(source$loss) > 0, NA))
-  gap <- Inf
-  refine <- 1 / 8
-  for (round in 1:5) {
-    upper <- min(best[[2]], pld_bound(event, TRUE, delta = delta, tol = grid)$value)
-    near <- if (is.finite(upper) && upper > 0) upper
-    lower <- pld_bound(event, FALSE, delta = delta, tol = grid, near = near)$value
-    if (has_atoms && upper - lower > tol * upper) {
-      lower <- max(lower, pld_bound(event, FALSE, delta = delta, tol = grid, near = near, couple = TRUE)$value)
-    }
-    best <- c(lower = max(best[[1]], lower), upper = upper)
-    if (best[[2]] - best[[1]] <= tol * best[[2]] || !is.finite(best[[2]])) break
-    if (best[[2]] - best[[1]] > 0.7 * gap) {
-      # where rounding decides, finer grids don't help; a coarser one may
-      if (refine > 1) break
-      refine <- 64
-      grid <- min(1e-4, tol / 4)
-    }
-    gap <- best[[2]] - best[[1]]
-    grid <- grid * refine
-  }
-  best
+  pld_bracket(event, delta = delta, tol = tol)
 }
 
 #' Trade-off curve of an event
@@ -378,7 +435,7 @@ dp_calibrate <- function(make, epsilon, delta, accountant = "auto", tol = NULL) 
   accountant <- check_choice(accountant, "accountant", ACCOUNTANTS)
   # far from the answer prices may be beyond an accountant: that is dear
   price <- function(sigma, name) {
-    tryCatch(as.double(dp_epsilon(make(sigma), delta, name)), riemdp_error_unpriced = function(e) Inf)
+    tryCatch(as.double(upper_epsilon(make(sigma), delta, name)), riemdp_error_unpriced = function(e) Inf)
   }
   # the cheap accountants first; they leave a bracket for the dear one
   first <- top_level(check_event(make(1)))
@@ -400,8 +457,9 @@ dp_calibrate <- function(make, epsilon, delta, accountant = "auto", tol = NULL) 
     sigma <- bracket_sigma(function(s) price(s, final), epsilon, start, 1.1)
   }
   found <- find_sigma(function(s) price(s, final), sigma, epsilon, tol)
-  structure(found, quantity = "sigma", accountant = attr(dp_epsilon(make(found), delta, final), "accountant"),
-            epsilon = as.double(dp_epsilon(make(found), delta, final)), tol = tol, class = "riemdp_price")
+  reached <- upper_epsilon(make(found), delta, final)
+  structure(found, quantity = "sigma", accountant = attr(reached, "accountant"), epsilon = as.double(reached),
+            tol = tol, class = "riemdp_price")
 }
 
 # c(too small, large enough)

@@ -465,7 +465,7 @@ plan_optimum <- function(ask) {
 
 # Least multiplier, within 2e-4, whose privacy-loss distribution keeps the budget: a secant from where the Renyi bound
 # starts it, since each of these prices takes a tenth of a second and dp_calibrate() asks for some fifteen.
-calibrate_steps <- function(make, epsilon, delta, price = function(z) as.double(dp_epsilon(make(z), delta, "pld"))) {
+calibrate_steps <- function(make, epsilon, delta, price = function(z) as.double(upper_epsilon(make(z), delta, "pld"))) {
   by_bisection <- function(...) as.double(dp_calibrate(make, epsilon, delta))
   excess <- function(x) log(price(exp(x))) - log(epsilon)
   attempt <- function() {

@@ -93,7 +93,14 @@ stated_pure <- function(event, unit) {
   event$parameters$epsilon
 }
 
+pair_pure <- function(event, unit) {
+  price <- pair_basic(event)
+  if (price[2] > 0) unpriced(event, unit, "one of its outcomes tells all")
+  price[1]
+}
+
 # c(epsilon, delta) that holds without a choice of delta, or NULL
+# long: a line for each kind of event
 basic_price <- function(event) {
   p <- event$parameters
   both <- function(children, join) {
@@ -108,6 +115,7 @@ basic_price <- function(event) {
       stated <- Filter(function(claim) claim$type == "approx", event$children)
       if (length(stated)) c(stated[[1]]$parameters$epsilon, stated[[1]]$parameters$delta)
     },
+    pair = pair_basic(event),
     poisson = , sample = {
       inner <- basic_price(event$children[[1]])
       if (!is.null(inner)) c(sampled_epsilon(inner[1], p$q), p$q * inner[2])
@@ -122,9 +130,19 @@ basic_price <- function(event) {
   )
 }
 
+# the largest loss, and the mass of what tells all
+pair_basic <- function(event) {
+  Reduce(pmax, lapply(pair_directions(event), function(law) {
+    both <- law$p > 0 & law$q > 0
+    largest <- if (any(both)) outwards(max(0, log(law$p[both]) - log(law$q[both]))) else 0
+    c(largest, min(1, outwards(sum(law$p[law$q == 0]))))
+  }))
+}
+
 # log(1 + q(e^epsilon - 1)), also where e^epsilon overflows
 sampled_epsilon <- function(epsilon, q) log_mix(epsilon, q)
 
+# long: a line for each kind of event
 zcdp_price <- function(event) {
   p <- event$parameters
   switch(event$type,
@@ -135,6 +153,7 @@ zcdp_price <- function(event) {
     pure = if (isTRUE(p$range)) zcdp_range(p$epsilon) else zcdp_pure(p$epsilon),
     laplace = tanh(0.5 / p$scale) / p$scale,
     approx = zcdp_pure(stated_pure(event, "zCDP")),
+    pair = zcdp_pure(pair_pure(event, "zCDP")),
     custom = best_claim(event, zcdp_price, "zCDP"),
     compose = sum_parts(event, zcdp_price),
     parallel = parallel_price(event, zcdp_price),

@@ -1,7 +1,7 @@
 # What happened, apart from what it costs: events are plain data (they survive saveRDS() and a trip to a worker).
 # Accountants (accountant-*.R) price them, event-price.R gives the figures that a ledger adds up.
 
-EVENT_TYPES <- c("pure", "laplace", "gaussian", "discrete_gaussian", "gdp", "zcdp", "rdp", "approx", "custom",
+EVENT_TYPES <- c("pure", "laplace", "gaussian", "discrete_gaussian", "gdp", "zcdp", "rdp", "approx", "custom", "pair",
                  "shuffle", "poisson", "sample", "compose", "parallel")
 ADJACENCIES <- c("replace-one", "add-remove")
 TIMES_MOST <- 1e12
@@ -29,6 +29,11 @@ TIMES_MOST <- 1e12
 #'   is infinite.
 #' * `event_custom(label, ..., assumed = TRUE)`: one or more of these bounds, stated by the user and not proven here;
 #'   every price that rests on it says `assumed`.
+#' * `event_pair(label, p, q, adjacency)`: a step of which the user states a dominating pair of probability mass
+#'   functions on the same outcomes. With `"add-remove"` `p` is the law with the record and `q` the one without, and
+#'   both directions are priced; with `"replace-one"` the pair has to dominate every ordered pair of neighbours. Not
+#'   proven here, so every price says `assumed`. Densities have to be made into such a pair by the user, so that it
+#'   still dominates.
 #' * `event_poisson(q, event)`: each record enters with probability `q`, independently; the step must divide by a public
 #'   number.
 #' * `event_sample(q, event)`: a share `q` of the records, of public size, drawn without replacement. Not of parts with
@@ -58,7 +63,9 @@ TIMES_MOST <- 1e12
 #'   there.
 #' @param label one string of 1 to 200 characters.
 #' @param assumed must be `TRUE`: that the bound is taken on trust.
-#' @param q probability or share, above 0 and at most 1.
+#' @param p for `event_pair()`: masses of the first law, numbers of at least 0 that sum to 1 within 1e-9; 1 to 1e6 of
+#'   them. They are divided by their sum.
+#' @param q probability or share, above 0 and at most 1; for `event_pair()` masses of the second law, as many as `p`.
 #' @param n number of reports, a whole number of at least 2.
 #' @param event,... events.
 #' @param times a whole number of at least 1.
@@ -76,6 +83,8 @@ TIMES_MOST <- 1e12
 #' step <- event_poisson(0.01, event_gaussian(1))
 #' event_compose(step, times = 1000)
 #' event_compose(event_pure(0.1), event_gaussian(5), adjacency = "replace-one")
+#' # randomised response among three answers, as a pair of laws
+#' dp_epsilon(event_pair("three answers", c(0.6, 0.2, 0.2), c(0.2, 0.6, 0.2), "replace-one"), 1e-6)
 #' # ten releases on one secret sample of a tenth, and on ten samples
 #' dp_epsilon(event_poisson(0.1, event_compose(event_pure(0.1), times = 10)), 0)
 #' dp_epsilon(event_compose(event_poisson(0.1, event_pure(0.1)), times = 10), 0)
@@ -185,6 +194,37 @@ event_custom <- function(label, epsilon = NULL, delta = 0, rho = NULL, mu = NULL
                  "a custom event needs a bound: `epsilon` (and `delta`), `rho`, `mu`, or `orders` and `epsilons`.")
   }
   new_event("custom", adjacency, list(label = label, assumed = TRUE), claims)
+}
+
+#' @rdname dp_event
+#' @export
+event_pair <- function(label, p, q, adjacency) {
+  label <- check_name(label, "label")
+  adjacency <- check_choice(adjacency, "adjacency", ADJACENCIES)
+  p <- check_masses(p, "p")
+  q <- check_masses(q, "q")
+  if (length(p) != length(q)) abort_riemdp("argument", "`p` and `q` must be masses of the same outcomes.")
+  new_event("pair", adjacency, list(label = label, p = p, q = q))
+}
+
+check_masses <- function(x, name) {
+  ok <- is.numeric(x) && !is.object(x) && is.null(dim(x)) && length(x) >= 1 && length(x) <= 1e6 && !anyNA(x) &&
+    all(x >= 0) && isTRUE(abs(sum(x) - 1) <= 1e-9)
+  if (!ok) {
+    abort_riemdp("argument", sprintf("`%s` must be 1 to 1e6 numbers of at least 0 that sum to 1 within 1e-9.", name))
+  }
+  as.double(x)
+}
+
+# the laws of a pair in one direction, list(p, q): the second first where a record enters
+pair_laws <- function(parameters, enter = FALSE) {
+  laws <- list(p = parameters$p / sum(parameters$p), q = parameters$q / sum(parameters$q))
+  if (enter) list(p = laws$q, q = laws$p) else laws
+}
+
+# in the directions that count
+pair_directions <- function(event) {
+  lapply(c(FALSE, if (event$adjacency == "add-remove") TRUE), function(enter) pair_laws(event$parameters, enter))
 }
 
 # the adjacency of events that stand together
@@ -355,7 +395,7 @@ remake_event <- function(type, p, adjacency, inner) {
     discrete_gaussian = event_discrete_gaussian(p$sigma, p$sensitivity, p$dimension, adjacency),
     gdp = event_gdp(p$mu, adjacency), zcdp = event_zcdp(p$rho, adjacency),
     rdp = event_rdp(p$orders, p$epsilons, adjacency), approx = event_approx(p$epsilon, p$delta, adjacency),
-    custom = remake_custom(p, adjacency, inner),
+    custom = remake_custom(p, adjacency, inner), pair = event_pair(p$label, p$p, p$q, adjacency),
     poisson = poisson_of(p$q, inner[[1]]), sample = sample_of(p$q, inner[[1]]), shuffle = shuffle_of(p$n, inner[[1]]),
     compose = compose_of(inner, p$times, adjacency), parallel = parallel_of(inner, p$keys, adjacency)
   )
@@ -369,6 +409,7 @@ remake_custom <- function(p, adjacency, claims) {
 
 # ---- printing --------------------------------------------------------------------------------------------------------
 
+# long: a line for each kind of event
 describe_event <- function(e) {
   p <- e$parameters
   inside <- vapply(e$children, describe_event, "")
@@ -385,6 +426,7 @@ describe_event <- function(e) {
                   number(p$orders[length(p$orders)])),
     approx = sprintf("approximate(epsilon = %s, delta = %s)", number(p$epsilon), number(p$delta)),
     custom = sprintf("custom(%s, assumed: %s)", encodeString(p$label), paste(inside, collapse = ", ")),
+    pair = sprintf("pair(%s, assumed: %d outcomes)", encodeString(p$label), length(p$p)),
     poisson = sprintf("Poisson sample(q = %s, %s)", number(p$q), inside),
     sample = sprintf("sample without replacement(q = %s, %s)", number(p$q), inside),
     shuffle = sprintf("shuffle(n = %s, %s)", number(p$n), inside),
@@ -441,4 +483,4 @@ event_key <- function(e) {
                             collapse = ";"), "}(", paste(vapply(e$children, event_key, ""), collapse = "|"), ")")
 }
 
-event_assumed <- function(e) e$type == "custom" || any(vapply(e$children, event_assumed, NA))
+event_assumed <- function(e) e$type %in% c("custom", "pair") || any(vapply(e$children, event_assumed, NA))

@@ -12,7 +12,7 @@ stated_price <- function(event, delta) {
   if (is.null(price)) {
     if (is.null(delta)) unpriced(event, "basic", "give `delta`, at which the event's epsilon is then taken")
     delta <- check_delta(delta)
-    price <- c(as.double(dp_epsilon(event, delta)), delta)
+    price <- c(as.double(upper_epsilon(event, delta)), delta)
   }
   stats::setNames(as.double(price), c("epsilon", "delta"))
 }

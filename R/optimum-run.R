@@ -138,7 +138,7 @@ steps_epsilon <- function(ask, z, split) {
   numbers <- format(c(ask$steps, ask$restarts, ask$inner, ask$share, ask$rate, split, z, ask$delta), digits = 17)
   key <- paste(c("steps epsilon", accountant, ask$method, ask$sampling, ask$adjacency, numbers), collapse = " ")
   remember(key, function() {
-    as.double(dp_epsilon(optimum_event(ask, z, split), ask$delta, accountant))
+    as.double(upper_epsilon(optimum_event(ask, z, split), ask$delta, accountant))
   })
 }
 
@@ -162,7 +162,7 @@ price_steps <- function(ask, steps) {
   } else {
     epsilon <- steps_epsilon(ask, z, split)
     # beyond what losses' distributions tell another accountant has found the noise
-    if (isTRUE(epsilon > ask$epsilon)) epsilon <- as.double(dp_epsilon(optimum_event(ask, z, split), ask$delta))
+    if (isTRUE(epsilon > ask$epsilon)) epsilon <- as.double(upper_epsilon(optimum_event(ask, z, split), ask$delta))
     price$epsilon <- c(epsilon, 0)[rows]
     price$delta <- c(ask$delta, 0)[rows]
   }

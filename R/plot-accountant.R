@@ -8,7 +8,7 @@ tolerant <- function(x, ask) {
 }
 
 priced_by <- function(event, delta, names = SOUND) {
-  names[!is.na(vapply(names, function(name) tolerant(delta, function(d) dp_epsilon(event, d, name)), 0))]
+  names[!is.na(vapply(names, function(name) tolerant(delta, function(d) upper_epsilon(event, d, name)), 0))]
 }
 
 draw_lines <- function(x, lines, log, xlab, ylab, main) {
@@ -59,9 +59,9 @@ plot.riemdp_event <- function(x, what = c("delta", "tradeoff", "steps", "account
   if (what == "tradeoff") return(invisible(plot(dp_tradeoff(x), main = main, ...)))
   if (what == "delta") {
     deltas <- if (is.null(delta)) 10^seq(-12, -2, length.out = 21) else vapply(delta, check_delta, 0)
-    names <- if (is.null(accountants)) as.character(attr(dp_epsilon(x, deltas[1]), "accountant")) else
+    names <- if (is.null(accountants)) as.character(attr(upper_epsilon(x, deltas[1]), "accountant")) else
       vapply(accountants, check_choice, "", "accountants", ACCOUNTANTS[-1])
-    lines <- lapply(stats::setNames(nm = names), function(name) tolerant(deltas, function(d) dp_epsilon(x, d, name)))
+    lines <- lapply(stats::setNames(nm = names), function(name) tolerant(deltas, function(d) upper_epsilon(x, d, name)))
     draw_lines(deltas, lines, "x", expression(delta), expression(epsilon), main)
     return(invisible(data.frame(delta = deltas, lines)))
   }
@@ -76,7 +76,7 @@ plot.riemdp_event <- function(x, what = c("delta", "tradeoff", "steps", "account
   names <- if (is.null(accountants)) priced_by(event_compose(x, times = 2), delta, many) else
     vapply(accountants, check_choice, "", "accountants", ACCOUNTANTS[-1])
   lines <- lapply(stats::setNames(nm = names), function(name) {
-    tolerant(times, function(k) dp_epsilon(event_compose(x, times = k), delta, name))
+    tolerant(times, function(k) upper_epsilon(event_compose(x, times = k), delta, name))
   })
   draw_lines(times, lines, "xy", "times", expression(epsilon), main)
   invisible(data.frame(times = times, lines))

@@ -464,9 +464,19 @@ mutant("advanced-first-order", "R/accountant-pure.R", "+ sum(times * e * expm1(e
 mutant("accountant-estimate-chosen", "R/accountant.R", 'note = "an estimate by', 'auto = TRUE, note = "an estimate by', "what is no bound is never chosen", "accountant")
 mutant("shuffle-gain", "R/accountant-pure.R", "exp(epsilon) * (other * at + s * above) else 0", "1.03 * exp(epsilon) * (other * at + s * above) else 0", "delta of a shuffle", "accountant")
 mutant("steps-single", "R/plot-accountant.R", "setdiff(SOUND, accountants_with(\"once\"))", "SOUND", "what prices one step has no line over steps", "accountant")
-mutant("single-laplace", "R/accountant-pure.R", "-expm1((epsilon - (1 + 4e-16) / p$scale) / 2)", "-expm1((epsilon - 0.97 / p$scale) / 2)", "profile of Laplace noise", "accountant")
-mutant("single-poisson-one-way", "R/accountant-pure.R", "  max(leave, enter)\n", "  enter\n", "both directions of add/remove count", "accountant")
-mutant("single-sample", "R/accountant-pure.R", "sample = p$q * single_delta_of(event$children[[1]], above_sample(epsilon, p$q)),", "sample = p$q^2 * single_delta_of(event$children[[1]], above_sample(epsilon, p$q)),", "profile of one sampled step", "accountant")
+mutant("single-laplace", "R/accountant-pure.R", "-expm1((epsilon - (1 + side * 4e-16) / p$scale) / 2)", "-expm1((epsilon - 0.97 / p$scale) / 2)", "profile of Laplace noise", "accountant")
+mutant("single-poisson-one-way", "R/accountant-pure.R", "  max(leave, enter) * if", "  enter * if", "both directions of add/remove count", "accountant")
+mutant("single-sample", "R/accountant-pure.R", "sample = down * p$q * inner(above_sample(epsilon, p$q, side)),", "sample = down * p$q^2 * inner(above_sample(epsilon, p$q, side)),", "profile of one sampled step", "accountant")
+mutant("lower-end-gaussian", "R/accountant-gdp.R", "  if (below) return(ifelse(at > -37, pmax(0, out - margin), 0))", "  if (below) return(ifelse(at > -37, 1.03 * out, 0))", "the lower end of a Gaussian step's price is below the truth", "accountant")
+mutant("lower-end-claims", "R/accountant.R", '  !event$type %in% c("custom", "shuffle", "pair") && !grouped', '  !grouped', "claims aren't known to be attained", "accountant")
+mutant("lower-end-laplace", "R/accountant-pure.R", " * (1 + side * 1e-15),\n    discrete", " * (if (below) 1.03 else 1 + 1e-15),\n    discrete", "the lower end of a Laplace step's delta is below the truth", "accountant")
+mutant("pair-one-way", "R/event.R", '  lapply(c(FALSE, if (event$adjacency == "add-remove") TRUE), function', "  lapply(FALSE, function", "both directions of a stated pair count", "event-price")
+mutant("pair-one-way-pld", "R/accountant-pld-source.R", "  (event$type == \"pair\" && event$adjacency == \"add-remove\") || any", "  any", "both directions of a stated pair count", "event-price")
+mutant("pair-tells-lost", "R/accountant-pld-source.R", "  tells <- sum(law$p[law$q == 0])\n", "  tells <- 0.97 * sum(law$p[law$q == 0])\n", "outcomes that tell all count", "event-price")
+mutant("pair-renyi-low", "R/accountant-rdp.R", "      log_sum(a * log_p + (1 - a) * log_q) / (a - 1) +", "      0.97 * log_sum(a * log_p + (1 - a) * log_q) / (a - 1) +", "Renyi divergence of a stated pair", "event-price")
+mutant("pld-bulk-lost", "R/accountant-pld-grid.R", "  profile$delta <- pmin(1, profile$delta + more)", "  profile$delta <- pmin(1, profile$delta)", "sums without a rare large loss count", "accountant")
+mutant("pld-cut-twice", "R/accountant-pld-grid.R", "    keep <- h * (g$offset / h + g$at) <= plan$cut & g$mass > 0", "    keep <- h * (g$offset / h + g$at) <= 1.5 * plan$cut & g$mass > 0", "what lies above the cut is counted once", "accountant")
+mutant("pld-rounding-hides", "R/accountant-pld-plan.R", "  if (best$bulk_excess > -16) plan$bulk <- bulk_plan(plan, best, times)", "  return(utils::modifyList(plan, list(cut = NULL)))", "rare large losses are composed apart", "accountant")
 
 # Prices and noise made for half of what a record moves: nothing in a release differs from a sound one, so it is seen by whole calls on
 # neighbours alone.
@@ -1113,7 +1123,7 @@ mutant("pld-low-tail-lost", "R/accountant-pld-grid.R", '      mass[i] <- mass[i]
 mutant("pld-atoms-down", "R/accountant-pld-grid.R", "    mass <- c(mass, source$mass[keep] * (1 - parts$share), source$mass[keep] * parts$share)\n  }\n  sums", "    mass <- c(mass, source$mass[keep], 0 * source$mass[keep])\n  }\n  sums", "atoms are split so that both laws keep their mass", "accountant")
 mutant("pld-fold-mirror", "R/accountant-pld-grid.R", "  mirror <- mass * exp(-h * at)", "  mirror <- 0 * mass", "the mirror image of sampled replace-one steps", "accountant",
        equivalent = "masses at negative losses; what is missing goes to 0, which is above them: a looser bound")
-mutant("pld-leave-only", "R/accountant-pld-source.R", 'if (has_poisson(event)) c("leave", "enter") else "both"', 'if (has_poisson(event)) "enter" else "both"', "both directions of add/remove count", "accountant")
+mutant("pld-leave-only", "R/accountant-pld-source.R", 'if (has_poisson(event) || two_sided(event)) c("leave", "enter") else "both"', 'if (has_poisson(event) || two_sided(event)) "enter" else "both"', "both directions of add/remove count", "accountant")
 mutant("pld-infinite-lost", "R/accountant-pld.R", "  source$infinite <- q * source$infinite\n", "  source$infinite <- q^2 * source$infinite\n", "what tells all in a sampled step counts", "event-price|accountant")
 mutant("pld-gaussian-mu", "R/accountant-pld.R", "    mu <- sqrt(sum(vapply(parts[flat], `[[`, 0, \"times\") * unlist(mus[flat])^2))", "    mu <- 0.97 * sqrt(sum(vapply(parts[flat], `[[`, 0, \"times\") * unlist(mus[flat])^2))", "Gaussian steps compose to one", "accountant")
 mutant("pld-chernoff-infinite", "R/accountant-pld.R", "  max(0, epsilon_balle(d$theta + 1, v, delta - d$infinite) + pld_slack(d))", "  max(0, epsilon_balle(d$theta + 1, v, delta) + pld_slack(d))", "infinite losses take of delta", "accountant")

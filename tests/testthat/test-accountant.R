@@ -311,6 +311,80 @@ test_that("rare large losses: two steps against an integral, many against 1e-3",
   }
 })
 
+test_that("a price is never above the bounds, where the answer comes from a few rare losses of very different sizes", {
+  # 13 % above the bounds' upper end, which were 2 % apart themselves, and delta a thousandfold
+  e <- event_compose(event_poisson(1.7e-7, event_gaussian(0.739)), times = 6199)
+  for (delta in if (quick()) 1e-12 else c(1e-6, 1e-9, 1e-12)) {
+    upper <- riemdp:::upper_epsilon(e, delta, "pld")
+    bounds <- dp_bounds(e, delta)
+    expect_lte(bounds[["lower"]], bounds[["upper"]])
+    expect_lte(diff(bounds), 3e-4 * bounds[["upper"]])
+    expect_lte(as.double(upper), bounds[["upper"]] * (1 + 1e-3))
+    said <- riemdp:::pld_bound(e, TRUE, epsilon = bounds[["upper"]])$value
+    below <- riemdp:::pld_bound(e, FALSE, epsilon = bounds[["lower"]], near = delta)$value
+    expect_lte(max(abs(log(c(said, below) / delta))), 1e-2)
+  }
+})
+
+test_that("what lies below and above a cut adds up to the whole, from both sides", {
+  # delta near 1e-6, where rounding of the whole law is small: composed as one it is known
+  e <- event_compose(event_poisson(1.7e-7, event_gaussian(0.739)), times = 6199)
+  epsilon <- 4.5e-5
+  for (upper in c(TRUE, FALSE)) {
+    parts <- riemdp:::pld_sources(e, "leave", upper)
+    plan <- riemdp:::pld_plan(parts$sources, parts$times, 1.2e-6, epsilon)
+    cut <- riemdp:::with_jumps(plan, parts$times)
+    expect_false(is.null(cut$bulk))
+    value <- function(plan) {
+      laws <- function(plan) riemdp:::pld_laws(parts$sources, parts$times, plan, upper, 1e-7)
+      riemdp:::pld_value(riemdp:::pld_composed(laws, plan, plan), plan, upper, NULL, epsilon)
+    }
+    expect_lt(abs(value(cut) / value(plan) - 1), 0.1) # rounding of the whole law
+    # neither part alone: from below the bulk's is left out without its plan
+    if (!upper) expect_gt(value(cut), 1.1 * value(utils::modifyList(cut, list(bulk = NULL))))
+  }
+})
+
+test_that("prices say what is known from below, and where nothing is they say why", {
+  ends <- function(x, tol = 1e-9) {
+    lower <- attr(x, "lower")
+    expect_lte(lower, as.double(x))
+    expect_gte(lower, as.double(x) * (1 - tol))
+  }
+  exact <- list(event_gaussian(1), event_pure(1), event_laplace(2), event_discrete_gaussian(3), event_poisson(0.01, event_gaussian(1)),
+                event_sample(0.1, event_laplace(1)), event_approx(1, 1e-9), event_compose(event_pure(0.1), times = 100),
+                event_compose(event_approx(0.2, 1e-9), times = 20))
+  for (e in exact) {
+    ends(dp_epsilon(e, 1e-6))
+    ends(dp_delta(e, 0.1))
+    expect_match(format(dp_epsilon(e, 1e-6)), "exact$")
+    # against the grid's
+    bounds <- dp_bounds(e, 1e-6)
+    expect_lte(attr(dp_epsilon(e, 1e-6), "lower"), bounds[["upper"]] * (1 + 1e-12))
+  }
+  for (e in list(event_pure(1), event_compose(event_poisson(0.1, event_pure(1)), times = 10))) ends(dp_epsilon(e, 0))
+  # profiles written here
+  expect_lte(attr(dp_delta(event_laplace(2), 0.3), "lower"), -expm1((0.3 - 0.5) / 2))
+  expect_lte(attr(dp_delta(event_pure(1), 0.3), "lower"), stats::plogis(1) - exp(0.3) * stats::plogis(-1))
+  e <- event_compose(event_poisson(0.01, event_gaussian(1)), times = 1000)
+  ends(dp_epsilon(e, 1e-6), 1e-4)
+  ends(dp_delta(e, 1), 1e-4)
+  expect_match(format(dp_epsilon(e, 1e-6)), "by pld, at least [0-9.]+$")
+  expect_identical(as.data.frame(dp_epsilon(e, 1e-6))$lower, attr(dp_epsilon(e, 1e-6), "lower"))
+  expect_identical(as.double(dp_epsilon(e, 1e-6)), dp_bounds(e, 1e-6)[["upper"]])
+  expect_match(format(dp_epsilon(e, 1e-6, "rdp")), "no lower bound: this accountant bounds from above only")
+  expect_match(format(dp_epsilon(e, 1e-6, "clt")), "no lower bound: it is no proven bound")
+  for (e in list(event_custom("x", epsilon = 1), event_shuffle(1000, event_pure(1)),
+                 event_parallel(event_gaussian(1, "add-remove"), event_gaussian(2, "add-remove"), keys = "private"))) {
+    expect_identical(attr(dp_epsilon(e, 1e-6), "lower"), NA_real_)
+    expect_match(format(dp_epsilon(e, 1e-6)), "isn't known to be attained")
+  }
+  wide <- structure(dp_epsilon(event_gaussian(1), 1e-6), lower = 4.5)
+  expect_match(format(wide), "at least 4.5 \\([0-9.]+ % apart\\)$")
+  # of parts with public keys the dearest one's
+  ends(dp_epsilon(event_parallel(event_gaussian(1), event_pure(1)), 1e-6))
+})
+
 test_that("grids never lose: discretised pairs bound the exact profile of a step from both sides", {
   steps <- list(event_poisson(0.02, event_gaussian(0.8)), event_sample(0.1, event_gaussian(1)), event_poisson(0.1, event_laplace(1)),
                 event_sample(0.3, event_laplace(0.5)), event_gaussian(2), event_laplace(1), event_sample(0.2, event_pure(1)),
@@ -599,7 +673,7 @@ test_that("paper 002: what its noise is worth", {
 test_that("an accountant is one entry of the table", {
   table <- riemdp:::ACCOUNTANT_TABLE
   holds <- c("epsilon", "delta", "prices", "by", "suits", "colour")
-  where_it_holds <- c("auto", "proven", "exact", "closed", "converts", "once", "note")
+  where_it_holds <- c("auto", "proven", "exact", "closed", "converts", "once", "note", "lower", "both")
   for (name in names(table)) {
     expect_true(all(holds %in% names(table[[name]])), label = name)
     expect_true(all(names(table[[name]]) %in% c(holds, where_it_holds)), label = name)

@@ -181,3 +181,49 @@ test_that("what every accountant says is above the exact delta, and not far abov
     expect_lte(as.double(dp_delta(event_zcdp(rho), epsilon, "zcdp")), published)
   }
 })
+
+test_that("a stated pair is priced in both directions, by sums written here, and says that it is a claim", {
+  p <- c(0.5, 0.3, 0.15, 0.05)
+  q <- c(0.2, 0.25, 0.35, 0.2)
+  e <- event_pair("four outcomes", p, q, "add-remove")
+  expect_true(attr(dp_epsilon(e, 1e-3), "assumed"))
+  expect_output(print(e), "assumed: 4 outcomes")
+  expect_identical(check_event(e), e)
+  for (change in list(list(p = c(0.5, 0.3, 0.15, 0.06)), list(q = q[-1]), list(p = -p), list(label = 1))) {
+    broken <- e
+    broken$parameters <- utils::modifyList(e$parameters, change)
+    expect_error(check_event(broken), class = "riemdp_error_argument")
+  }
+  expect_error(event_pair("x", p, q, "either"), class = "riemdp_error_argument")
+  expect_equal(event_price(e, "basic"), c(epsilon = log(4), delta = 0)) # that of entering; leaving has log(2.5)
+  expect_equal(event_price(event_pair("x", p, q, "replace-one"), "basic")[["epsilon"]], log(2.5))
+  renyi <- function(p, q, a) log(sum(p^a * q^(1 - a))) / (a - 1)
+  for (a in c(1.2, 2, 9)) {
+    expect_equal(event_price(e, "rdp", orders = a), max(renyi(p, q, a), renyi(q, p, a)), tolerance = 1e-10)
+    expect_gte(a * event_price(e, "zcdp"), renyi(q, p, a))
+  }
+  # three steps: all 64 outcomes
+  profile <- function(p, q, epsilon) {
+    p3 <- outer(outer(p, p), p)
+    q3 <- outer(outer(q, q), q)
+    sum(pmax(0, p3 - exp(epsilon) * q3))
+  }
+  three <- function(e) event_compose(e, times = 3)
+  for (epsilon in c(0.1, 1, 2.5)) {
+    truth <- max(profile(p, q, epsilon), profile(q, p, epsilon))
+    said <- as.double(dp_delta(three(e), epsilon, "pld"))
+    expect_gte(said, truth * (1 - 1e-9))
+    expect_lte(said, truth * (1 + 1e-2))
+    # a Poisson sample of it
+    mixed <- 0.3 * p + 0.7 * q
+    truth <- max(profile(mixed, q, epsilon), profile(q, mixed, epsilon))
+    said <- as.double(dp_delta(three(event_poisson(0.3, e)), epsilon, "pld"))
+    expect_gte(said, truth * (1 - 1e-9))
+    expect_lte(said, truth * (1 + 1e-2) + 1e-12)
+  }
+  # an outcome that tells all
+  tells <- event_pair("tells", c(0.1, 0.9), c(0, 1), "replace-one")
+  expect_equal(event_price(tells, "basic"), c(epsilon = 0, delta = 0.1))
+  expect_equal(as.double(dp_delta(three(tells), 5, "pld")), 1 - 0.9^3, tolerance = 1e-6)
+  expect_error(event_price(tells, "rdp", orders = 2), class = "riemdp_error_unpriced")
+})
