@@ -88,7 +88,7 @@ as_mf_points <- function(x, M, units = NULL, layout = NULL, template = NULL, inv
     ))
   }
   rows[bad, ] <- NA
-  representatives(new_points(rows, M, names = read$names), M)
+  representatives(M, new_points(rows, M, names = read$names))
 }
 
 # list(rows, n x ambient numbers with NA where there is no number, names, hint): what records that are no points may be

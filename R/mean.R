@@ -143,7 +143,7 @@ fit_center <- function(x, M, weights, tol, method, start, max_iter, median, roug
   weights <- check_weights(weights, n)
   fit <- found_center(x, M, n, weights, tol, method, start, max_iter, median)
   if (is.null(fit$unique)) fit$unique <- if (median) NA else provably_unique(M, fit$farthest)
-  if (inherits(M, "riemdp_quotient") && !within_orbit_ball(M, x)) fit$unique <- NA
+  if (!own_mean_only(M, x)) fit$unique <- NA
   if (is.null(fit$error_bound)) {
     fit$error_bound <- if (median) NA_real_ else
       (fit$gradient_norm + fit$gradient_floor) / least_hessian(M, fit$farthest)
@@ -296,6 +296,12 @@ circle_center <- function(a, w, period, median) {
   list(at = at[best] %% period, value = max(0, value[best]),
        alone = !any(apart & value <= value[best] + 1e-12 * period^2))
 }
+
+# whether no other point than those near these records can be their mean, where a space is more than what it looks like
+own_mean_only <- function(M, x) UseMethod("own_mean_only")
+
+#' @exportS3Method
+own_mean_only.default <- function(M, x) TRUE
 
 provably_unique <- function(M, farthest) {
   facts <- mf_facts(M)

@@ -67,11 +67,17 @@ mf_points <- function(x, M) {
   }
   if (is.data.frame(x)) x <- data_frame_matrix(x)
   if (is.character(x) && !is.object(x)) {
-    return(representatives(new_points(.Call(riemdp_points_rows, x, M, FALSE), M, names = names(x)), M))
+    return(representatives(M, new_points(.Call(riemdp_points_rows, x, M, FALSE), M, names = names(x))))
   }
   mf_check(M, x)
-  representatives(new_points(storage_rows(unclass(x), M), M), M)
+  representatives(M, new_points(storage_rows(unclass(x), M), M))
 }
+
+# points in the place of given ones, where a space has several names for each of its own
+representatives <- function(M, x) UseMethod("representatives")
+
+#' @exportS3Method
+representatives.default <- function(M, x) x
 
 # the one place where such vectors are made: rows is an n x ambient matrix
 new_points <- function(rows, M, tangent = FALSE, names = NULL) .Call(riemdp_points, rows, M, tangent, names)

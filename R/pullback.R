@@ -206,9 +206,8 @@ orbit_members <- function(M, rows) lapply(orbit_of(M)$moves, function(A) new_poi
 # distances of points of a quotient from its centre
 from_orbit_center <- function(M, images) distances_to(M, new_points(t(orbit_of(M)$center), M), images)
 
-# points as such, or on a quotient representatives in their place
-representatives <- function(x, M) {
-  if (!inherits(M, "riemdp_quotient")) return(x)
+#' @exportS3Method
+representatives.riemdp_quotient <- function(M, x) {
   rows <- as.matrix(x)
   there <- which(!is.na(x))
   if (!length(there)) return(x)
@@ -220,14 +219,15 @@ representatives <- function(x, M) {
   new_points(unname(rows), M, names = names(x))
 }
 
-# whether all records are points that lie where means of representatives are those of orbits
-within_orbit_ball <- function(M, x) {
+# representatives that lie where their mean is that of orbits
+#' @exportS3Method
+own_mean_only.riemdp_quotient <- function(M, x) {
   inherits(x, "riemdp_points") && isTRUE(all(from_orbit_center(M, list(x)) <= orbit_of(M)$apart / 6))
 }
 
 # a ball of a quotient lies within a sixth of the way from its centre to the nearest of its images (geometry.md, 9)
-check_orbit_ball <- function(M, radius, center) {
-  if (!inherits(M, "riemdp_quotient")) return(invisible())
+#' @exportS3Method
+check_ball_place.riemdp_quotient <- function(M, radius, center) {
   most <- orbit_of(M)$apart / 6
   # beyond the cut locus no distance is found
   off <- if (is.null(center)) 0 else from_orbit_center(M, list(mf_points(public_point(M, center), M)))

@@ -39,9 +39,15 @@ radius_limit <- function(facts) {
   }
 }
 
+# what a space asks of a ball besides: an error where its centre or radius won't do
+check_ball_place <- function(M, radius, center) UseMethod("check_ball_place")
+
+#' @exportS3Method
+check_ball_place.default <- function(M, radius, center) invisible()
+
 check_radius <- function(M, radius, center = NULL) {
   radius <- check_number(radius, "radius", positive = TRUE)
-  check_orbit_ball(M, radius, center)
+  check_ball_place(M, radius, center)
   facts <- ball_facts(M, radius, center)
   limit <- radius_limit(facts)
   if (!(radius < limit)) {

@@ -932,9 +932,9 @@ mutant("sizes-centred", "R/landmarks.R", "storage_rows(as.array(new_points(read$
 mutant("pullback-contained", "R/pullback.R", "contained(as.double(single_numbers(M$f(one$get(i)), size)),", "identity(as.double(single_numbers(M$f(one$get(i)), size)),", "what goes wrong in f is that record's", "pullback")
 mutant("orbit-bound", "R/pullback.R", "  most <- orbit_of(M)$apart / 6\n", "  most <- orbit_of(M)$apart / 5.8\n", "a quotient's balls lie within a sixth of the way", "pullback")
 mutant("orbit-center", "R/pullback.R", "max(0, most - off)", "most", "a ball beside the quotient's centre is smaller", "pullback")
-mutant("orbit-check", "R/sensitivity.R", "  check_orbit_ball(M, radius, center)\n", "", "balls of a quotient are checked", "pullback")
-mutant("orbit-unique", "R/mean.R", "!within_orbit_ball(M, x)", "FALSE", "means of orbits are unique near the centre alone", "pullback")
-mutant("orbit-points", "R/points.R", "  representatives(new_points(storage_rows(unclass(x), M), M), M)", "  new_points(storage_rows(unclass(x), M), M)", "points of a quotient are representatives", "pullback")
+mutant("orbit-check", "R/sensitivity.R", "  check_ball_place(M, radius, center)\n", "", "balls of a quotient are checked", "pullback")
+mutant("orbit-unique", "R/mean.R", "!own_mean_only(M, x)", "FALSE", "means of orbits are unique near the centre alone", "pullback")
+mutant("orbit-points", "R/points.R", "  representatives(M, new_points(storage_rows(unclass(x), M), M))", "  new_points(storage_rows(unclass(x), M), M)", "points of a quotient are representatives", "pullback")
 mutant("orbit-side", "R/pullback.R", "kronecker(A, diag(n)) else t(A)", "kronecker(t(A), diag(n)) else t(A)", "symmetries act from the right", "pullback",
        equivalent = "a group has the inverse of each of its members: the orbits are the same")
 mutant("orbit-sphere", "R/pullback.R", "kronecker(A, diag(n)) else t(A)", "kronecker(diag(n), A) else t(A)", "symmetries act from the right", "pullback")
