@@ -179,7 +179,7 @@ response_delta <- function(epsilon0, epsilon, side) {
 }
 
 # rounded down: a smaller epsilon has the larger delta
-above_sample <- function(epsilon, q, side) {
+above_sample <- function(epsilon, q, side = 1) {
   odds <- expm1(min(epsilon, 700)) / q
   (if (odds < 1e300) log1p(odds) else epsilon - log(q)) * (1 - side * 4e-16)
 }
