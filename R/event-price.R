@@ -14,11 +14,29 @@ check_orders <- function(orders) {
   as.double(orders)
 }
 
-# sum over the composed parts; the parts' own prices by `price(part)`
+# Sum over the composed parts; the parts' own prices by `price(part)`. What is too small for doubles counts as
+# LEAST_PRICE, since many of it may be much.
 sum_parts <- function(event, price) {
   total <- 0
-  for (child in event$children) total <- total + price(child)
+  for (child in event$children) {
+    one <- price(child)
+    total <- total + if (all(one >= LEAST_PRICE) || tells_nothing(child)) one else pmax(one, LEAST_PRICE)
+  }
   total * event$parameters$times
+}
+
+LEAST_PRICE <- 1e-300
+
+# whether an event's price is 0 by its parameters
+tells_nothing <- function(event) {
+  p <- event$parameters
+  switch(event$type,
+    pure = p$epsilon == 0, approx = p$epsilon == 0 && p$delta == 0, gdp = p$mu == 0, zcdp = p$rho == 0,
+    rdp = all(p$epsilons == 0), gaussian = p$noise_multiplier == Inf, laplace = p$scale == Inf,
+    custom = any(vapply(event$children, tells_nothing, NA)),
+    poisson = , sample = , shuffle = , compose = , parallel = all(vapply(event$children, tells_nothing, NA)),
+    FALSE
+  )
 }
 
 # What one record may meet in parallel parts, as events: with public keys its own part; with private ones that part

@@ -74,15 +74,18 @@ earlier_text <- function(rows) {
 
 chain_marks <- new.env(parent = emptyenv())
 
-# at opening: what is found is the first that is known
-first_mark <- function(meta) {
-  if (is.null(chain_marks[[meta$uid]])) chain_marks[[meta$uid]] <- meta[c("links", "head")]
+# what was read of a ledger: the first that is known, or more than was known, if it goes on from that
+see_mark <- function(meta, head_of) {
+  mark <- chain_marks[[meta$uid]]
+  if (!isTRUE(meta$links >= 0) || isTRUE(meta$links <= mark$links)) return(invisible())
+  if (is.null(mark_fault(meta, head_of))) set_mark(meta$uid, meta$links, meta$head)
   invisible()
 }
 
 set_mark <- function(uid, links, head) chain_marks[[uid]] <- list(links = links, head = head)
 
-# Why the chain `meta` doesn't go on from what was seen of it, or NULL; `head_of`: function(link), the hash stored there
+# Why the chain `meta` doesn't go on from what was seen of it, or NULL; `head_of`: function(link), the hash stored
+# there, of link 0 meta$begin
 mark_fault <- function(meta, head_of) {
   mark <- chain_marks[[meta$uid]]
   if (is.null(mark)) return(NULL)
@@ -90,7 +93,8 @@ mark_fault <- function(meta, head_of) {
     return(sprintf("this process has seen link %.0f of the ledger, and now it ends at link %.0f", mark$links,
                    meta$links))
   }
-  found <- if (meta$links == mark$links) meta$head else head_of(mark$links)
+  found <- if (meta$links == mark$links) meta$head else if (mark$links > 0) head_of(mark$links) else
+    meta$begin %||% mark$head # ledger_verify() recomputes what the chain begins with
   if (!identical(found, mark$head)) {
     sprintf("link %.0f of the ledger isn't what this process has seen there", mark$links)
   }

@@ -20,8 +20,10 @@ LEDGER_TABLES <- c(
 LEDGER_STATEMENTS <- c(
   lock = "SELECT id FROM riemdp_ledger WHERE id = 1 FOR UPDATE",
   meta = "SELECT * FROM riemdp_ledger WHERE id = 1",
-  state = paste("SELECT l.*, a.version, a.spent, a.largest_part FROM riemdp_ledger l, riemdp_account a WHERE l.id = 1",
-                "AND a.data_set = ?data_set AND a.part = ?part"),
+  # by name, so that no further column takes a name's place
+  state = paste("SELECT l.uid, l.format, l.budget_rule, l.epsilon, l.delta, l.adjacency, l.reserve, l.orders, l.limits,",
+                "l.made_at, l.sampled, l.links, l.head, l.earlier, a.version, a.spent, a.largest_part FROM",
+                "riemdp_ledger l, riemdp_account a WHERE l.id = 1 AND a.data_set = ?data_set AND a.part = ?part"),
   read = "SELECT version, spent, largest_part FROM riemdp_account WHERE data_set = ?data_set AND part = ?part",
   write = paste("UPDATE riemdp_account SET version = version + 1, spent = ?spent, largest_part = ?largest WHERE",
                 "data_set = ?data_set AND part = ?part AND version = ?version"),
@@ -155,6 +157,8 @@ sqlite_durable <- function(con) {
     abort_not_durable("this SQLite database is in memory: for a ledger in memory use dp_ledger(NULL, ...).")
   }
   refuse_network(file[1])
+  hidden <- DBI::dbGetQuery(con, "SELECT count(*) FROM temp.sqlite_master WHERE name LIKE 'riemdp@_%' ESCAPE '@'")
+  if (hidden[[1]] > 0) abort_not_durable("tables of the ledger are temporary on this connection.")
   # RSQLite's own default doesn't wait for the disk; on macOS the disk's cache has to be emptied as well
   DBI::dbExecute(con, "PRAGMA main.synchronous = EXTRA")
   DBI::dbExecute(con, "PRAGMA fullfsync = ON")

@@ -71,6 +71,16 @@ LEDGER_FORMAT <- 3L # with a chain; versions that write none refuse it
 # the ledger's fixed facts as stored, and where its chain stands; NULL where there is no ledger
 read_meta <- function(ask) parse_meta(ask("meta"))
 
+# the same, and this process remembers it
+seen_meta <- function(ask) {
+  meta <- read_meta(ask)
+  if (isTRUE(meta$format == LEDGER_FORMAT)) see_mark(meta, stored_head(ask))
+  meta
+}
+
+# function(link): the hash that is stored there
+stored_head <- function(ask) function(link) ask("linked", link = as.integer(link))$head
+
 parse_meta <- function(row) {
   if (nrow(row) == 0) return(NULL)
   format <- as.integer(row$format)
@@ -85,7 +95,8 @@ parse_meta <- function(row) {
   }
   meta <- kept$meta
   if (format < LEDGER_FORMAT) return(c(meta, list(links = NA_real_, head = NA_character_, format = format)))
-  c(meta, list(links = as.numeric(row$links), head = as.character(row$head), format = format))
+  c(meta, list(links = as.numeric(row$links), head = as.character(row$head), format = format,
+               begin = chain_begin(texts, as.character(row$earlier))))
 }
 
 # the last one that was read, so that numbers aren't read from the same text again
@@ -116,6 +127,12 @@ begin_chain <- function(ledger) {
     if (!is_sqlite(con)) ask("lock")
     meta <- ask("meta")
     if (!isTRUE(as.integer(meta$format) < LEDGER_FORMAT)) return(invisible()) # another process was faster
+    # which this function adds together with the format: somebody else has put the format back
+    late <- intersect(c("links", "head", "earlier"), DBI::dbListFields(con, "riemdp_ledger"))
+    if (length(late) || "link" %in% DBI::dbListFields(con, "riemdp_entry")) {
+      abort_riemdp("ledger", paste("the ledger says that it has no chain yet, and has parts of one: it was changed by",
+                                   "hand. Nothing is released."))
+    }
     more <- list(riemdp_ledger = c(sampled = "TEXT", links = "INTEGER", head = "VARCHAR(64)", earlier = "TEXT"),
                  riemdp_entry = c(source = "TEXT", link = "INTEGER", head = "VARCHAR(64)"))
     for (table in names(more)) {
@@ -172,13 +189,12 @@ is_memory <- function(ledger) identical(ledger$kind, "memory")
 
 store_meta <- function(ledger) {
   if (is_memory(ledger)) return(memory_state(ledger)$meta)
-  find <- function(run, ask, con) if (has_ledger(con)) read_meta(ask)
+  find <- function(run, ask, con) if (has_ledger(con)) seen_meta(ask)
   meta <- ledger_work(ledger, find, write = FALSE)
   if (isTRUE(meta$format < LEDGER_FORMAT)) {
     begin_chain(ledger)
     meta <- ledger_work(ledger, find, write = FALSE)
   }
-  if (!is.null(meta)) first_mark(meta)
   meta
 }
 
@@ -225,7 +241,7 @@ store_spend <- function(ledger, data_set, part, entry, decide) {
       abort_riemdp("ledger", "the database holds another ledger than the one that was opened. Nothing is released.")
     }
     check_links(meta)
-    check_mark(meta, function(link) ask("linked", link = as.integer(link))$head)
+    check_mark(meta, stored_head(ask))
     units <- length(meta$limits)
     mine <- if (nzchar(part)) ask("read", data_set = data_set, part = part)
     if (nzchar(part) && nrow(mine) != 1) abort_unknown_account(data_set, part)
@@ -268,7 +284,10 @@ memory_spend <- function(state, data_set, part, entry, decide) {
 }
 
 check_links <- function(meta) {
-  if (isTRUE(meta$links >= 0) && isTRUE(nchar(meta$head) == 64)) return(invisible())
+  if (isTRUE(meta$links >= 0) && isTRUE(nchar(meta$head) == 64)) {
+    if (meta$links < .Machine$integer.max - 1) return(invisible())
+    abort_riemdp("ledger", "the ledger has as many entries as its numbers can count. Nothing is released.")
+  }
   abort_riemdp("ledger", paste("the ledger's chain is broken, or it is of an earlier version: open it again with",
                                "dp_ledger(). Nothing is released."))
 }
@@ -300,7 +319,7 @@ store_accounts <- function(ledger) {
     ))
   }
   ledger_work(ledger, function(run, ask, con) {
-    meta <- read_meta(ask)
+    meta <- seen_meta(ask)
     rows <- ask("SELECT * FROM riemdp_account ORDER BY data_set, part")
     units <- length(meta$limits)
     list(meta = meta, data_set = as.character(rows$data_set), part = as.character(rows$part),
@@ -350,6 +369,9 @@ ledger_token <- function(ledger, seal) {
   token
 }
 
+# those that this process has used up
+used_tokens <- new.env(parent = emptyenv())
+
 ledger_use_token <- function(ledger, token, seal) {
   if (!is.character(token) || length(token) != 1 || is.na(token)) {
     abort_riemdp("argument", "`token` must be one string.")
@@ -369,11 +391,16 @@ ledger_use_token <- function(ledger, token, seal) {
     if (!identical(kept, seal)) other()
     state$tokens[[token]] <- ""
   } else {
+    if (token %in% used_tokens$all) over() # whatever an older copy of the ledger says
     ledger_work(ledger, function(run, ask, con) {
       # writing first takes the lock; an error takes it back
       if (run("use", at = utc_now(), token = token) != 1) over()
+      meta <- read_meta(ask)
+      if (!identical(meta$uid, ledger$uid)) over()
+      check_mark(meta, stored_head(ask))
       if (!identical(ask("token_read", token = token)$what, seal)) other()
     })
+    used_tokens$all <- c(used_tokens$all, token)
   }
   invisible(TRUE)
 }

@@ -227,3 +227,19 @@ test_that("a stated pair is priced in both directions, by sums written here, and
   expect_equal(as.double(dp_delta(three(tells), 5, "pld")), 1 - 0.9^3, tolerance = 1e-6)
   expect_error(event_price(tells, "rdp", orders = 2), class = "riemdp_error_unpriced")
 })
+
+test_that("many of what is too small for doubles isn't nothing", {
+  for (step in list(event_pure(1e-170), event_gaussian(1e170), event_laplace(1e170), event_gdp(1e-170), event_poisson(1e-200, event_gaussian(1)))) {
+    many <- Reduce(function(e, i) event_compose(e, times = 1e12), 1:30, step)
+    for (unit in c("zcdp", "gdp", "rdp")) {
+      price <- tryCatch(event_price(many, unit, orders = if (unit == "rdp") c(2, 50)), riemdp_error_unpriced = function(e) NULL)
+      if (!is.null(price)) expect_true(all(price > 1e30), label = paste(step$type, unit))
+    }
+  }
+  # three of mu = 1e10, told by their sum
+  expect_gte(event_price(Reduce(function(e, i) event_compose(e, times = 1e12), 1:30, event_gaussian(1e170)), "gdp"), 1e10)
+  # what tells nothing stays so
+  for (free in list(event_pure(0), event_gdp(0), event_zcdp(0), event_compose(event_pure(0), event_gdp(0)), event_poisson(0.1, event_pure(0)))) {
+    expect_identical(as.double(event_price(event_compose(free, times = 1e12), "zcdp")), 0)
+  }
+})

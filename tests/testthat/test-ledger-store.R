@@ -206,3 +206,96 @@ test_that("PostgreSQL: what was spent is spent after a crash, whatever the serve
   found <- ledger_storm(server$open, 3, 5, folder, mean_life = 0.4)
   expect_identical(storm_faults(found), NULL)
 })
+
+test_that("a process that has only looked remembers what it saw, and honest ledgers go on", {
+  skip_without_sqlite()
+  other <- function(file, n = 1) { # what another process spends
+    inner <- asNamespace("riemdp")
+    seen <- as.list(inner$chain_marks)
+    forget_ledger(file)
+    l <- dp_ledger(file)
+    for (i in seq_len(n)) ledger_spend(l, event_pure(0.01))
+    forget_ledger(file)
+    list2env(seen, inner$chain_marks)
+  }
+  for (old in c(FALSE, TRUE)) { # one that was made and opened empty, and one that has just got its chain
+    file <- tempfile(fileext = ".sqlite")
+    l <- dp_ledger(file, epsilon = 1, create = TRUE)
+    if (old) {
+      ledger_spend(l, event_pure(0.1))
+      make_old(file)
+    }
+    l <- dp_ledger(file)
+    other(file)
+    expect_identical(ledger_spend(l, event_pure(0.01))$entry, 2L + old)
+    expect_true(ledger_verify(l)$ok)
+  }
+  # seen by opening, by printing
+  for (look in list(function(file, l) dp_ledger(file), function(file, l) capture.output(print(l)))) {
+    file <- tempfile(fileext = ".sqlite")
+    l <- dp_ledger(file, epsilon = 1, create = TRUE)
+    ledger_spend(l, event_pure(0.01))
+    copy <- paste0(file, ".copy")
+    file.copy(file, copy)
+    other(file, 3)
+    look(file, l)
+    file.copy(copy, file, overwrite = TRUE)
+    expect_error(ledger_spend(l, event_pure(0.01)), "link 4", class = "riemdp_error_ledger")
+  }
+  # what the first link covers is part of what was seen
+  file <- tempfile(fileext = ".sqlite")
+  l <- dp_ledger(file, epsilon = 1, create = TRUE)
+  ledger_spend(l, event_pure(0.1))
+  make_old(file)
+  l <- dp_ledger(file)
+  other(file)
+  at_file(file, DBI::dbExecute, "UPDATE riemdp_ledger SET earlier = ''")
+  expect_error(ledger_spend(l, event_pure(0.01)), "link 0", class = "riemdp_error_ledger")
+})
+
+test_that("a ledger whose format was put back gets no new chain", {
+  skip_without_sqlite()
+  for (drop in c(FALSE, TRUE)) {
+    file <- tempfile(fileext = ".sqlite")
+    l <- dp_ledger(file, epsilon = 1, create = TRUE)
+    for (i in 1:3) ledger_spend(l, event_pure(0.1))
+    at_file(file, DBI::dbExecute, "UPDATE riemdp_ledger SET format = 2")
+    if (drop) for (column in c("links", "head", "earlier")) at_file(file, DBI::dbExecute, paste("ALTER TABLE riemdp_ledger DROP COLUMN", column))
+    forget_ledger(file)
+    expect_error(dp_ledger(file), "changed by hand", class = "riemdp_error_ledger")
+  }
+})
+
+test_that("no further column, temporary table or number of entries takes the place of the ledger's own", {
+  skip_without_sqlite()
+  file <- tempfile(fileext = ".sqlite")
+  l <- dp_ledger(file, epsilon = 1, create = TRUE)
+  zero <- riemdp:::hex(riemdp:::sums_zero(2))
+  at_file(file, DBI::dbExecute, sprintf("ALTER TABLE riemdp_ledger ADD COLUMN spent TEXT DEFAULT '%s'", zero))
+  ledger_spend(l, event_pure(0.7))
+  expect_error(ledger_spend(l, event_pure(0.7)), class = "riemdp_error_budget")
+  con <- DBI::dbConnect(RSQLite::SQLite(), file)
+  on.exit(DBI::dbDisconnect(con))
+  open <- dp_ledger(con)
+  for (table in c("riemdp_ledger", "riemdp_account", "riemdp_entry")) DBI::dbExecute(con, sprintf("CREATE TEMP TABLE %s AS SELECT * FROM main.%s", table, table))
+  expect_error(ledger_spend(open, event_pure(0.01)), "temporary", class = "riemdp_error_ledger")
+  expect_identical(DBI::dbGetQuery(con, "SELECT count(*) AS n FROM main.riemdp_entry")$n, 1L)
+  at_file(file, DBI::dbExecute, "UPDATE riemdp_ledger SET links = 2147483646")
+  forget_ledger(file)
+  expect_error(ledger_spend(dp_ledger(file), event_pure(0.01)), "as many entries", class = "riemdp_error_ledger")
+})
+
+test_that("a token that was used up stays so, whatever an older copy says", {
+  skip_without_sqlite()
+  inner <- asNamespace("riemdp")
+  file <- tempfile(fileext = ".sqlite")
+  l <- dp_ledger(file, epsilon = 1, create = TRUE)
+  tokens <- c(inner$ledger_token(l, "run"), inner$ledger_token(l, "run"))
+  copy <- paste0(file, ".copy")
+  file.copy(file, copy)
+  expect_true(inner$ledger_use_token(l, tokens[1], "run"))
+  ledger_spend(l, event_pure(0.1))
+  file.copy(copy, file, overwrite = TRUE)
+  expect_error(inner$ledger_use_token(l, tokens[1], "run"), "resumed before", class = "riemdp_error_ledger")
+  expect_error(inner$ledger_use_token(l, tokens[2], "run"), "older copy", class = "riemdp_error_ledger")
+})
