@@ -20,7 +20,7 @@ sum_parts <- function(event, price) {
   total <- 0
   for (child in event$children) {
     one <- price(child)
-    total <- total + if (all(one >= LEAST_PRICE) || tells_nothing(child)) one else pmax(one, LEAST_PRICE)
+    total <- total + if (isTRUE(all(one >= LEAST_PRICE)) || tells_nothing(child)) one else pmax(one, LEAST_PRICE)
   }
   total * event$parameters$times
 }
