@@ -104,8 +104,9 @@ features_times <- function(features, b) {
   out
 }
 
-# How far the release is from the population's curve when the noise of its last step is drawn anew: its ridge pulls it to
-# where the step began, or its step ends short. Records stay the drawn ones, as the step began at an estimate from them.
+# How far the release is from the population's curve when the noise of its last step is drawn anew: its ridge pulls it
+# to where the step began, or its step ends short. Records stay the drawn ones, as the step began at an estimate from
+# them.
 # `off` itself where that is next to nothing.
 released_again <- function(eq, drawn, v, off, table, limit) {
   truth <- eq$step - off

@@ -21,8 +21,8 @@ LEDGER_STATEMENTS <- c(
   lock = "SELECT id FROM riemdp_ledger WHERE id = 1 FOR UPDATE",
   meta = "SELECT * FROM riemdp_ledger WHERE id = 1",
   # by name, so that no further column takes a name's place
-  state = paste("SELECT l.uid, l.format, l.budget_rule, l.epsilon, l.delta, l.adjacency, l.reserve, l.orders, l.limits,",
-                "l.made_at, l.sampled, l.links, l.head, l.earlier, a.version, a.spent, a.largest_part FROM",
+  state = paste("SELECT l.uid, l.format, l.budget_rule, l.epsilon, l.delta, l.adjacency, l.reserve, l.orders,",
+                "l.limits, l.made_at, l.sampled, l.links, l.head, l.earlier, a.version, a.spent, a.largest_part FROM",
                 "riemdp_ledger l, riemdp_account a WHERE l.id = 1 AND a.data_set = ?data_set AND a.part = ?part"),
   read = "SELECT version, spent, largest_part FROM riemdp_account WHERE data_set = ?data_set AND part = ?part",
   write = paste("UPDATE riemdp_account SET version = version + 1, spent = ?spent, largest_part = ?largest WHERE",

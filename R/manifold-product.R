@@ -66,7 +66,8 @@ product <- function(..., weights = 1) {
   if (length(parts) < 1 || length(parts) > 1000) abort_riemdp("argument", "a product has 1 to 1000 parts.")
   lapply(parts, check_manifold)
   if (any(vapply(parts, inherits, NA, "riemdp_quotient"))) {
-    abort_riemdp("unsupported", "a quotient is no part of a product; quotient() takes a scaled sphere or scaled rotations.")
+    abort_riemdp("unsupported", paste("a quotient is no part of a product; quotient() takes a scaled sphere or scaled",
+                                      "rotations."))
   }
   weights <- check_part_weights(weights, length(parts))
   if (length(parts) == 1) return(rescaled(parts[[1]], weights))

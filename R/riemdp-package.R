@@ -13,7 +13,8 @@
 #    chunk-source chunk-units
 #  4  Accounts: events, accountants, the ledger
 #    event event-price accountant-gdp accountant-pld-source accountant-pure accountant-rdp accountant-zcdp
-#    accountant-moments accountant-pld-plan accountant-pld-grid accountant-pld accountant variance-reduced ledger-database
+#    accountant-moments accountant-pld-plan accountant-pld-grid accountant-pld accountant variance-reduced
+#    ledger-database
 #    ledger-chain ledger-store ledger-rules ledger ledger-verify ledger-report chunk-sites
 #  5  Noise: guarantees, laws, mechanisms for a mean
 #    guarantee mean-records mean-steps tangent-noise gaussian-profile private-release noise-error heat-kernel

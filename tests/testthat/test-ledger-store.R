@@ -277,7 +277,9 @@ test_that("no further column, temporary table or number of entries takes the pla
   con <- DBI::dbConnect(RSQLite::SQLite(), file)
   on.exit(DBI::dbDisconnect(con))
   open <- dp_ledger(con)
-  for (table in c("riemdp_ledger", "riemdp_account", "riemdp_entry")) DBI::dbExecute(con, sprintf("CREATE TEMP TABLE %s AS SELECT * FROM main.%s", table, table))
+  for (table in c("riemdp_ledger", "riemdp_account", "riemdp_entry")) {
+    DBI::dbExecute(con, sprintf("CREATE TEMP TABLE %s AS SELECT * FROM main.%s", table, table))
+  }
   expect_error(ledger_spend(open, event_pure(0.01)), "temporary", class = "riemdp_error_ledger")
   expect_identical(DBI::dbGetQuery(con, "SELECT count(*) AS n FROM main.riemdp_entry")$n, 1L)
   at_file(file, DBI::dbExecute, "UPDATE riemdp_ledger SET links = 2147483646")
