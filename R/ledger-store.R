@@ -391,7 +391,7 @@ ledger_use_token <- function(ledger, token, seal) {
     if (!identical(kept, seal)) other()
     state$tokens[[token]] <- ""
   } else {
-    if (token %in% used_tokens$all) over() # whatever an older copy of the ledger says
+    if (token %in% used_tokens[["all"]]) over() # whatever an older copy of the ledger says
     ledger_work(ledger, function(run, ask, con) {
       # writing first takes the lock; an error takes it back
       if (run("use", at = utc_now(), token = token) != 1) over()
@@ -400,7 +400,7 @@ ledger_use_token <- function(ledger, token, seal) {
       check_mark(meta, stored_head(ask))
       if (!identical(ask("token_read", token = token)$what, seal)) other()
     })
-    used_tokens$all <- c(used_tokens$all, token)
+    assign("all", c(used_tokens[["all"]], token), envir = used_tokens)
   }
   invisible(TRUE)
 }

@@ -24,8 +24,8 @@
 #' the centre are as far apart as their orbits, and up to D/6 the mean is that of orbits among all orbits (proof:
 #' `proofs/geometry.md` of the installed package, section 9). So a public ball must lie within D/6 of the quotient's
 #' centre: other balls are refused. Beyond D/4 distances, logarithms and plain means are those of representatives and
-#' may be longer than those of orbits; curves of regressions may go there. Rows of numbers that aren't [mf_points()], and
-#' records in [chunks()], are taken for representatives as they are. The group acts on points by matrices:
+#' may be longer than those of orbits; curves of regressions may go there. Rows of numbers that aren't [mf_points()],
+#' and records in [chunks()], are taken for representatives as they are. The group acts on points by matrices:
 #' \eqn{x \mapsto Ax} on [sphere()], \eqn{X \mapsto XA} on [rotations()], whose symmetries are those of the object that
 #' is turned. Axes, lines without a sense, are [grassmann()] (d, 1), which needs no centre.
 #'

@@ -829,7 +829,7 @@ mutant("mark-looked", "R/ledger-store.R", "see_mark(meta, stored_head(ask))", "N
 mutant("mark-begin", "R/ledger-chain.R", "meta$begin %||% mark$head #", "mark$head #", "what the first link covers was seen", "ledger-store")
 mutant("chain-again", "R/ledger-store.R", "if (length(late) || ", "if (FALSE && ", "a ledger that had a chain gets no new one", "ledger-store")
 mutant("token-mark", "R/ledger-store.R", "      check_mark(meta, stored_head(ask))\n      if", "      if", "no token of an older copy", "ledger-store")
-mutant("token-memory", "R/ledger-store.R", "    if (token %in% used_tokens$all) over()", "    if (FALSE) over()", "a token is used once", "ledger-store")
+mutant("token-memory", "R/ledger-store.R", "    if (token %in% used_tokens[[\"all\"]]) over()", "    if (FALSE) over()", "a token is used once", "ledger-store")
 mutant("state-columns", "R/ledger-database.R", "SELECT l.uid, l.format,", "SELECT l.*, l.format,", "no further column takes the place of sums", "ledger-store")
 mutant("temp-tables", "R/ledger-database.R", "  if (hidden[[1]] > 0) abort", "  if (FALSE) abort", "temporary tables are refused", "ledger-store")
 mutant("verify-no-receipts", "R/ledger-verify.R", "  verify_outside(found, receipts, store)\n}", "  verify_outside(found, list(), store)\n}", "receipts are compared", "ledger-verify")
