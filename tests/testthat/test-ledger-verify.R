@@ -138,6 +138,7 @@ test_that("what is edited, deleted, swapped or put in is noticed", {
     unlinked = list("UPDATE riemdp_entry SET link = NULL WHERE link = 5", c("earlier", "head")),
     sums = list("UPDATE riemdp_account SET spent = '0x0p+0 0x0p+0 0x0p+0 0x0p+0' WHERE data_set = 'default'", "sums"),
     part_sums = list("UPDATE riemdp_account SET spent = '0x0p+0 0x0p+0 0x0p+0 0x0p+0' WHERE part = 'a'", "sums"),
+    largest = list("UPDATE riemdp_account SET largest_part = '0x0p+0 0x0p+0 0x0p+0 0x0p+0' WHERE part = ''", "sums"),
     no_sums = list("UPDATE riemdp_account SET spent = 'x'", "sums"), version = list("UPDATE riemdp_account SET version = version - 1", "sums"),
     account = list("DELETE FROM riemdp_account WHERE data_set = 'trial'", "sums"),
     limits = list("UPDATE riemdp_ledger SET limits = '0x1p+3 0x1p-20'", c("entry", "facts", "limits")),
