@@ -100,10 +100,11 @@ data_frame_matrix <- function(x) {
 }
 
 check_name <- function(x, name, most = 200) {
-  if (!is_string(x) || !validUTF8(x) || !nzchar(x) || nchar(x) > most) {
+  text <- if (is_string(x) && Encoding(x) != "bytes") enc2utf8(as.vector(x)) else ""
+  if (!validUTF8(text) || !nzchar(text) || nchar(text) > most) {
     abort_riemdp("argument", sprintf("`%s` must be one string of 1 to %d characters.", name, as.integer(most)))
   }
-  enc2utf8(as.vector(x))
+  text
 }
 
 # increasing, none above `most`; `also` says so

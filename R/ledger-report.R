@@ -27,23 +27,51 @@
 ledger_report <- function(ledger, file = NULL, receipts = NULL) {
   check_ledger(ledger)
   if (!is.null(file)) check_report_file(file, ledger)
-  verification <- ledger_verify(ledger, receipts)
-  readable <- function(expr) tryCatch(expr, riemdp_error = function(e) NULL)
-  entries <- readable(cbind(ledger_history(ledger), store_history(ledger)[c("link", "head")]))
-  report <- structure(list(facts = ledger_facts(ledger), accounts = readable(summary(ledger)), entries = entries,
-                           verification = verification), class = "riemdp_ledger_report")
+  receipts <- check_receipts(receipts)
+  report <- if (is_memory(ledger)) {
+    report_store(ledger, receipts, memory_reader(memory_state(ledger)))
+  } else {
+    # all from one transaction: others may spend meanwhile
+    ledger_work(ledger, function(run, ask, con) {
+      inside <- ledger
+      inside[c("kind", "connection", "pid")] <- list("connection", con, Sys.getpid())
+      report_store(inside, receipts, database_reader(ask, con))
+    }, "read")
+  }
   if (is.null(file)) return(report)
   classed(writeLines(enc2utf8(report_page(report)), file, useBytes = TRUE), "`file`")
   invisible(report)
+}
+
+report_store <- function(ledger, receipts, store) {
+  verification <- verify_store(ledger, receipts, store)
+  readable <- function(expr) tryCatch(expr, riemdp_error = function(e) NULL)
+  entries <- readable({
+    rows <- store_history(ledger)
+    cbind(history_table(ledger, rows), rows[c("link", "head")])
+  })
+  structure(list(facts = ledger_facts(ledger), accounts = readable(summary(ledger)), entries = entries,
+                 verification = verification), class = "riemdp_ledger_report")
 }
 
 check_report_file <- function(file, ledger) {
   if (!is_string(file) || !nzchar(file) || dir.exists(file) || !dir.exists(dirname(path.expand(file)))) {
     abort_riemdp("argument", "`file` must be the path of a file in a directory that exists, or NULL.")
   }
-  if (identical(normalizePath(file, winslash = "/", mustWork = FALSE), ledger$path)) {
+  place <- function(path) normalizePath(path, winslash = "/", mustWork = FALSE)
+  if (identical(ledger$kind, "file") && identical(place(file), place(ledger$path))) {
     abort_riemdp("argument", "`file` is the ledger itself.")
   }
+  # by whatever name: through a link, or where the ledger was opened by a connection
+  if (is_database(file) || any(endsWith(place(file), c("-wal", "-journal", "-shm")))) {
+    abort_riemdp("argument", "`file` is an SQLite database, such as a ledger, or belongs to one.")
+  }
+}
+
+is_database <- function(file) {
+  if (!file.exists(file)) return(FALSE)
+  begins <- tryCatch(suppressWarnings(readBin(file, "raw", 16)), error = function(e) raw())
+  identical(begins, c(charToRaw("SQLite format 3"), as.raw(0)))
 }
 
 ledger_facts <- function(ledger) {
@@ -57,11 +85,19 @@ ledger_facts <- function(ledger) {
 html_text <- function(x) {
   x <- enc2utf8(as.character(x))
   x[is.na(x)] <- ""
+  odd <- grepl("[^ -~]", x, perl = TRUE, useBytes = TRUE)
+  x[odd] <- page_characters(x[odd])
   for (one in list(c("&", "&amp;"), c("<", "&lt;"), c(">", "&gt;"), c("\"", "&quot;"), c("'", "&#39;"))) {
     x <- gsub(one[1], one[2], x, fixed = TRUE)
   }
-  # what would be no character of a page
-  gsub("[\001-\010\013\014\016-\037]", "\uFFFD", x)
+  x
+}
+
+# bytes that are no text as such, and a mark for what would be no character of a page, or would turn the text around it
+page_characters <- function(x) {
+  x <- iconv(x, "UTF-8", "UTF-8", sub = "byte")
+  gsub(paste0("[\u0001-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069",
+              "\uFFFE\uFFFF]"), "\uFFFD", x)
 }
 
 html_table <- function(rows, none) {
@@ -75,12 +111,18 @@ html_table <- function(rows, none) {
     sprintf("<tr>%s</tr>", do.call(paste0, lapply(rows, cell))), "</table>")
 }
 
-number_words <- function(x) ifelse(is.na(x), NA, vapply(x, format, "", digits = 6))
+number_words <- function(x) {
+  whole <- is.finite(x) & x == round(x) & abs(x) < 1e15
+  ifelse(is.na(x), NA, ifelse(whole, sprintf("%.0f", x), sprintf("%.6g", x)))
+}
 
 report_page <- function(report) {
   v <- report$verification
   entries <- report$entries
-  if (!is.null(entries)) entries$head <- ifelse(is.na(entries$head), "", paste0(substr(entries$head, 1, 12), "..."))
+  if (!is.null(entries)) {
+    head <- iconv(entries$head, "UTF-8", "UTF-8", sub = "byte")
+    entries$head <- ifelse(is.na(head), "", paste0(substr(head, 1, 12), "..."))
+  }
   facts <- data.frame(fact = names(report$facts), is = unname(report$facts))
   c("<!DOCTYPE html>", "<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Privacy ledger</title>", REPORT_STYLE,
     "</head><body>", "<h1>Privacy ledger</h1>", sprintf("<p>As of %s (UTC).</p>", html_text(v$checked_at)),
@@ -90,6 +132,7 @@ report_page <- function(report) {
     sprintf("<p class=\"%s\">%s</p>", if (v$ok) "ok" else "bad", if (v$ok) "All is as it was entered." else
       "The ledger is NOT as it was entered."),
     if (!v$ok) html_table(v$findings, ""),
+    if (v$earlier > 0) sprintf("<p>%s.</p>", html_text(earlier_words(v))),
     sprintf("<p>The chain ends at link %.0f, <code>%s</code>.</p>", v$link, html_text(v$head)),
     html_table(v$receipts, paste("No receipt was compared: a ledger that was rewritten as a whole, or an older copy,",
                                  "looks whole in itself.")),

@@ -174,6 +174,34 @@ filter_step <- function(limits, state, cost, part) {
   if (within_limits(limits, total)) state
 }
 
+# ---- prices of entries, as a store keeps them -------------------------------------------------------------------------
+
+# what a history shows of a store's rows
+history_table <- function(ledger, rows) {
+  units <- rule_units(ledger)
+  texts <- vapply(rows[c("data_set", "part", "what", "event", "cost", "made_at", "source")], is.character, NA)
+  costs <- if (all(texts)) cost_columns(rows$cost, length(units))
+  if (is.null(costs) || anyNA(costs) || !is.numeric(rows$entry)) {
+    abort_riemdp("ledger",
+                 "the ledger's entries are of another rule, or were changed by hand: open it again with dp_ledger().")
+  }
+  rows$part[rows$part %in% ""] <- NA_character_
+  costs <- as.data.frame(t(costs))
+  names(costs) <- units
+  cbind(rows[c("data_set", "entry", "part", "what", "source", "event")], costs, rows["made_at"])
+}
+
+# the numbers of entries' prices, a column for each; NA where a text isn't as many numbers
+cost_columns <- function(text, units) {
+  each <- unique(text) # many releases cost the same
+  plain <- !is.na(each) & !grepl("[^ -~]", each, perl = TRUE, useBytes = TRUE)
+  words <- strsplit(replace(each, !plain, ""), " ", fixed = TRUE)
+  fit <- lengths(words) == units
+  cost <- matrix(NA_real_, units, length(each))
+  cost[, fit] <- suppressWarnings(as.numeric(unlist(words[fit])))
+  cost[, match(text, each), drop = FALSE]
+}
+
 # ---- secret samples --------------------------------------------------------------------------------------------------
 # A ledger's budget may be about a population of which the records are a secret sample (proofs/ledger.md, section 7).
 # `sampled` is the rate, its name what was drawn: "row", or a unit with all its rows.

@@ -23,13 +23,15 @@
 #' before.
 #'
 #' @param ledger a ledger, see [dp_ledger()].
-#' @param receipts what was kept outside: a release, a receipt or its text, several texts, or a list of such. A receipt
-#'   that can't be read is an error of class `riemdp_error_argument`.
+#' @param receipts what was kept outside: a release, a receipt or its text, several texts, or a list of such; `NULL` for
+#'   nothing. A text may hold several receipts, and may be quoted as in an answer to a mail. A receipt that can't be
+#'   read, and a vector or list without any, is an error of class `riemdp_error_argument`.
 #' @param ... not used.
 #' @return An object of class `riemdp_verification`, a list with `ok`; `findings`, a data frame with a row for each
 #'   thing that isn't as it must be: `kind`, `data_set`, `entry`, `link` (`NA` where it is about none) and `says`; at
-#'   most 100 rows of a kind; `entries`, the number of entries; `link` and `head`, where the chain ends; `receipts`, a
-#'   data frame with `ledger`, `link` and `status` of each; `checked_at` (UTC). Kinds are
+#'   most 100 rows of a kind; `entries`, the number of entries; `earlier`, how many of them are from before the chain;
+#'   `link` and `head`, where the chain ends (`NA` where that can't be read); `receipts`, a data frame with `ledger`,
+#'   `link` and `status` of each; `checked_at` (UTC). Kinds are
 #'   `r entry_list(VERIFY_KINDS, "is")`. `as.data.frame()` is `findings`.
 #' @references
 #' Haber, S. and Stornetta, W. S. (1991). How to time-stamp a digital document. *Journal of Cryptology* 3, 99-111.
@@ -50,21 +52,13 @@
 ledger_verify <- function(ledger, receipts = NULL) {
   check_ledger(ledger)
   receipts <- check_receipts(receipts)
-  found <- new.env(parent = emptyenv())
-  found$rows <- list()
-  if (is_memory(ledger)) {
-    verify_store(found, ledger, receipts, memory_reader(memory_state(ledger)))
-  } else {
-    ledger_work(ledger, function(run, ask, con) verify_store(found, ledger, receipts, database_reader(ask)), "read")
-  }
-  findings <- do.call(rbind, c(list(finding("", "")[0, ]), found$rows))
-  structure(list(ok = nrow(findings) == 0, findings = findings, entries = found$entries, link = found$links,
-                 head = found$head, uid = found$uid, receipts = found$receipts, checked_at = utc_now()),
-            class = "riemdp_verification")
+  if (is_memory(ledger)) return(verify_store(ledger, receipts, memory_reader(memory_state(ledger))))
+  ledger_work(ledger, function(run, ask, con) verify_store(ledger, receipts, database_reader(ask, con)), "read")
 }
 
 # Kinds of findings, in words
 VERIFY_KINDS <- list(
+  tables = list(is = "tables that aren't as the package makes them (SQLite)"),
   facts = list(is = "what the ledger was made with"),
   limits = list(is = "limits that the rule doesn't give"),
   earlier = list(is = "entries from before the chain"),
@@ -102,16 +96,38 @@ report_finding <- function(found, kind, says, rows = NULL, at = TRUE) {
 
 check_receipts <- function(x) {
   if (is.null(x)) return(list())
-  if (inherits(x, "riemdp_release") || inherits(x, "riemdp_receipt")) x <- list(x)
-  if (is.character(x)) x <- as.list(x)
+  spent <- is.list(x) && !is.object(x) && all(c("entry", "cost", "receipt") %in% names(x)) # by ledger_spend()
+  if (inherits(x, "riemdp_release") || inherits(x, "riemdp_receipt") || spent) x <- list(x)
+  if (is.character(x) && !is.object(x)) x <- as.list(x)
   if (!is.list(x) || is.object(x)) abort_riemdp("argument", "`receipts` must be releases, receipts or their texts.")
-  if (is.character(x$receipt)) x <- list(x) # what ledger_spend() returned
-  lapply(unname(x), function(one) receipt_parts(unclass(ledger_receipt(one))))
+  if (!length(x)) abort_riemdp("argument", "`receipts` holds none: leave it out, or give those that were kept.")
+  do.call(c, lapply(unname(x), receipts_of))
+}
+
+# the parts of each receipt in a release, in what ledger_spend() returned, or in a text
+receipts_of <- function(one) {
+  if (is.list(one) && !is.object(one)) one <- one[["receipt", exact = TRUE]] %||% ""
+  if (!is.character(one)) one <- ledger_receipt(one)
+  text <- unclass(one)
+  if (!is_string(text)) abort_riemdp("argument", "`receipts` must be releases, receipts or their texts.")
+  text <- gsub("[[:space:]>]", "", text, useBytes = TRUE) # a mail's line breaks, and what it quotes lines with
+  starts <- gregexpr(paste0(RECEIPT_HEAD, ":"), text, fixed = TRUE, useBytes = TRUE)[[1]]
+  pieces <- if (starts[1] < 0) text else byte_pieces(text, starts)
+  lapply(pieces, receipt_parts)
+}
+
+# a text in pieces that begin at these bytes
+byte_pieces <- function(text, starts) {
+  bytes <- charToRaw(text)
+  last <- c(starts[-1] - 1, length(bytes))
+  vapply(seq_along(starts), function(i) rawToChar(bytes[starts[i]:last[i]]), "")
 }
 
 # ---- readers: what verifying asks of a store -------------------------------------------------------------------------
 # list(meta: the ledger's row, as stored; accounts: a data frame, sums as text; entries: function(after), the next rows
-# by their links; unlinked: rows without a link; head_of: function(link))
+# by their links; unlinked: rows without a link; stray: rows whose link is none that a chain has; odd: rows of which a
+# field isn't stored as its type; total: the number of rows; faults: of tables and facts, texts by kind;
+# head_of: function(link))
 
 memory_reader <- function(state) {
   rows <- memory_rows(state)
@@ -125,37 +141,108 @@ memory_reader <- function(state) {
   meta <- as.data.frame(as.list(texts))
   names(meta)[names(meta) == "rule"] <- "budget_rule"
   list(meta = cbind(meta, format = LEDGER_FORMAT, links = state$links, head = state$head, earlier = ""),
-       accounts = accounts, unlinked = rows[0, ], entries = function(after) rows[rows$link > after, ],
+       accounts = accounts, unlinked = rows[0, ], stray = rows[0, ], odd = rows[0, ], total = nrow(rows),
+       faults = list(), entries = function(after) rows[rows$link > after, ],
        head_of = function(link) rows$head[rows$link %in% link])
 }
 
-database_reader <- function(ask) {
-  text <- function(rows) {
-    for (name in setdiff(ENTRY_COLUMNS, c("entry", "link"))) rows[[name]] <- as.character(rows[[name]])
-    rows$entry <- as.numeric(rows$entry)
-    rows$link <- as.numeric(rows$link)
-    rows
+database_reader <- function(ask, con) {
+  sqlite <- is_sqlite(con)
+  whole <- c("entry", "link", "version")
+  # all as text or double numbers: an SQLite column may hold something else in each row
+  cast <- function(columns) {
+    type <- ifelse(columns %in% whole, "FLOAT", "TEXT")
+    paste(sprintf("CAST(%s AS %s) AS %s", columns, type, columns), collapse = ", ")
   }
-  columns <- paste("SELECT", paste(ENTRY_COLUMNS, collapse = ", "), "FROM riemdp_entry WHERE")
-  list(meta = ask("meta"), accounts = ask("SELECT * FROM riemdp_account"),
-       unlinked = text(ask(paste(columns, "link IS NULL"))),
+  columns <- paste("SELECT", cast(ENTRY_COLUMNS), "FROM riemdp_entry WHERE")
+  chained <- paste0("link >= 1 AND link <= ", LINKS_MOST)
+  if (sqlite) chained <- paste("typeof(link) = 'integer' AND", chained)
+  faults <- if (sqlite) list(tables = sqlite_faults(ask))
+  meta <- ask("meta")
+  if (sqlite && nrow(meta) == 1) faults$facts <- sqlite_odd_facts(ask, names(meta))
+  list(meta = meta, faults = faults,
+       accounts = ask(paste("SELECT", cast(c("data_set", "part", "version", "spent", "largest_part")),
+                            "FROM riemdp_account")),
+       unlinked = ask(paste(columns, "link IS NULL")),
+       stray = ask(paste0(columns, " link IS NOT NULL AND NOT (", chained, ")")),
+       odd = ask(paste(columns, if (sqlite) sqlite_odd(ENTRY_TEXTS, "entry", c("source", "head")) else "1 = 0")),
+       total = as.numeric(ask("SELECT count(*) AS n FROM riemdp_entry")$n),
        entries = function(after) {
-         text(ask(paste(columns, sprintf("link > %.0f ORDER BY link LIMIT %d", after, VERIFY_CHUNK))))
+         ask(paste(columns, chained, sprintf("AND link > %.0f ORDER BY link LIMIT %d", after, VERIFY_CHUNK)))
        },
-       head_of = function(link) as.character(ask("linked", link = as.integer(link))$head))
+       head_of = function(link) ask(sprintf("%s link = %.0f", columns, link))$head)
+}
+
+LINKS_MOST <- "9007199254740992" # up to where doubles count one by one
+ENTRY_TEXTS <- c("data_set", "part", "what", "event", "cost", "made_at", "source", "head")
+META_COLUMNS <- c("uid", "budget_rule", "epsilon", "delta", "adjacency", "reserve", "orders", "limits", "made_at",
+                  "sampled", "head", "earlier", "format", "links")
+
+# ---- SQLite: what its tables are, and what is stored in them ---------------------------------------------------------
+
+# SQL: a column that must hold text or a whole number holds something else, or text with a NUL that hides what follows
+sqlite_odd <- function(texts, numbers, null = character()) {
+  fits <- c(sprintf("typeof(%1$s) = 'text' AND instr(CAST(%1$s AS BLOB), x'00') = 0", texts),
+            sprintf("typeof(%s) = 'integer'", numbers))
+  null <- c(texts, numbers) %in% null
+  fits[null] <- sprintf("(%s IS NULL OR %s)", c(texts, numbers)[null], fits[null])
+  paste0("NOT (", paste(fits, collapse = " AND "), ")")
+}
+
+sqlite_odd_facts <- function(ask, columns) {
+  numbers <- c("format", "links")
+  odd <- sqlite_odd(setdiff(intersect(META_COLUMNS, columns), numbers), intersect(numbers, columns), "sampled")
+  odd <- ask(paste("SELECT count(*) AS n FROM riemdp_ledger WHERE id = 1 AND", odd))$n
+  c(if (odd > 0) "what the ledger was made with isn't stored as text and whole numbers",
+    if (ask("SELECT count(*) AS n FROM riemdp_ledger")$n > 1) "there is more than one ledger's row",
+    if (ask(paste("SELECT count(*) AS n FROM riemdp_account WHERE",
+                  sqlite_odd(c("data_set", "part", "spent", "largest_part"), "version")))$n > 0) {
+      "sums aren't stored as text"
+    })
+}
+
+# how the tables differ from those that the package makes
+sqlite_faults <- function(ask) {
+  fresh <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+  on.exit(DBI::dbDisconnect(fresh))
+  for (sql in LEDGER_TABLES) DBI::dbExecute(fresh, sql)
+  made <- sqlite_schema(function(sql) DBI::dbGetQuery(fresh, sql))
+  now <- sqlite_schema(ask)
+  c(sprintf("%s is gone or was changed", setdiff(made, now)), sprintf("%s isn't the package's", setdiff(now, made)))
+}
+
+# one text for each table, column, index and trigger of a ledger
+sqlite_schema <- function(ask) {
+  from <- "SELECT '%s' AS place, type, lower(name) AS name, lower(tbl_name) AS tbl_name, sql FROM %s"
+  all <- ask(paste(sprintf(from, "", "sqlite_master"), "UNION ALL", sprintf(from, "temporary ", "sqlite_temp_master")))
+  tables <- c("riemdp_ledger", "riemdp_account", "riemdp_entry", "riemdp_token")
+  writes <- all$type %in% "trigger" & grepl("riemdp_", all$sql, ignore.case = TRUE, useBytes = TRUE)
+  all <- all[all$tbl_name %in% tables | all$name %in% c(tables, "riemdp_link") | writes, ]
+  columns <- lapply(tables, function(table) {
+    info <- ask(sprintf("PRAGMA table_xinfo(%s)", table))
+    sprintf("column %s.%s%s", rep_len(table, nrow(info)), info$name, ifelse(info$pk > 0, " (a key)", ""))
+  })
+  c(paste0(all$place, all$type, " ", all$name, ifelse(all$type %in% "index", paste(" on", all$tbl_name), ""),
+           ifelse(all$type %in% "index" & !is.na(all$sql), sprintf(" (%s)", all$sql), "")), unlist(columns))
 }
 
 # ---- verifying -------------------------------------------------------------------------------------------------------
 
-verify_store <- function(found, ledger, receipts, store) {
-  row <- store$meta
-  if (nrow(row) != 1) abort_riemdp("ledger", "there is no ledger in this database any more.")
+verify_store <- function(ledger, receipts, store) {
+  if (nrow(store$meta) != 1) abort_riemdp("ledger", "there is no ledger in this database any more.")
+  found <- new.env(parent = emptyenv())
+  found$rows <- list()
+  for (kind in names(store$faults)) for (says in store$faults[[kind]]) report_finding(found, kind, says)
+  row <- plain_row(store$meta)
   texts <- stored_facts(row)
   texts[is.na(texts)] <- ""
   found$uid <- texts[["uid"]]
-  found$links <- as.numeric(row$links)
+  found$links <- suppressWarnings(as.numeric(row$links))
   found$head <- as.character(row$head)
-  meta <- tryCatch(unhex_facts(texts), riemdp_error = function(e) NULL)
+  if (!identical(suppressWarnings(as.numeric(row$format)), as.numeric(LEDGER_FORMAT))) {
+    report_finding(found, "facts", "the ledger's format isn't this version's")
+  }
+  meta <- tryCatch(unhex_facts(texts), error = function(e) NULL)
   if (is.null(meta) || !meta$rule %in% names(LEDGER_RULES)) {
     report_finding(found, "facts", "what the ledger was made with can't be read")
     meta <- NULL
@@ -166,6 +253,18 @@ verify_store <- function(found, ledger, receipts, store) {
   sums <- verify_entries(found, texts[["uid"]], begin, store, meta)
   if (!is.null(meta)) verify_sums(found, meta, sums, store$accounts)
   verify_outside(found, receipts, store)
+  findings <- do.call(rbind, c(list(finding("", "")[0, ]), found$rows))
+  structure(list(ok = nrow(findings) == 0, findings = findings, entries = found$entries,
+                 earlier = nrow(store$unlinked), link = found$links, head = found$head, uid = found$uid,
+                 receipts = found$receipts, checked_at = utc_now()), class = "riemdp_verification")
+}
+
+# the ledger's row with NA for columns that are gone, or that hold bytes
+plain_row <- function(row) {
+  for (name in META_COLUMNS) {
+    if (is.null(row[[name]]) || is.list(row[[name]])) row[[name]] <- NA_character_
+  }
+  row
 }
 
 verify_facts <- function(found, ledger, meta) {
@@ -185,7 +284,7 @@ verify_facts <- function(found, ledger, meta) {
 verify_earlier <- function(found, row, texts, unlinked) {
   earlier <- as.character(row$earlier)
   if (!identical(earlier, earlier_text(unlinked))) {
-    report_finding(found, "earlier", if (nzchar(earlier %||% "")) {
+    report_finding(found, "earlier", if (!identical(earlier, "")) {
       "entries from before the chain aren't those that it began with"
     } else {
       "there are entries without a link"
@@ -197,26 +296,27 @@ verify_earlier <- function(found, row, texts, unlinked) {
 # Entries in the order of the chain; returns what they add up to, by account
 verify_entries <- function(found, uid, begin, store, meta) {
   sums <- new.env(parent = emptyenv())
-  found$entries <- nrow(store$unlinked)
+  sums$key <- sums$set <- character()
+  sums$sum <- list()
+  sums$count <- numeric()
+  found$entries <- nrow(store$unlinked) + nrow(store$stray)
+  found$edited <- store$odd$link
+  report_finding(found, "entry", "its link is none that a chain has: it was put in or edited", store$stray)
+  report_finding(found, "entry", "a field of it isn't stored as its type: it was edited", store$odd)
   last <- list(link = 0, head = begin)
   add_prices(found, sums, store$unlinked, meta)
+  add_prices(found, sums, store$stray, meta)
   repeat {
     rows <- store$entries(last$link)
     if (!nrow(rows)) break
-    before <- c(last$head, rows$head[-nrow(rows)])
-    gap <- rows$link - c(last$link, rows$link[-nrow(rows)]) - 1
-    for (i in utils::head(which(gap > 0), FINDINGS_MOST)) {
-      says <- if (gap[i] == 1) sprintf("link %.0f is gone", rows$link[i] - 1) else
-        sprintf("links %.0f to %.0f are gone", rows$link[i] - gap[i], rows$link[i] - 1)
-      report_finding(found, "missing", says)
-    }
-    wrong <- chain_next(uid, before, rows) != rows$head
-    # behind a gap the hash before is missing
-    report_finding(found, "entry", "it was edited, moved or put in, or the facts before it were changed", rows,
-                   (is.na(wrong) | wrong) & gap <= 0)
+    last <- verify_links(found, uid, last, rows)
     add_prices(found, sums, rows, meta)
     found$entries <- found$entries + nrow(rows)
-    last <- list(link = rows$link[nrow(rows)], head = rows$head[nrow(rows)])
+    if (is.null(last)) break
+  }
+  if (store$total != found$entries) {
+    says <- sprintf("the ledger has %.0f entries, and %.0f can be read in their order", store$total, found$entries)
+    report_finding(found, "entry", says)
   }
   if (!identical(last$link, found$links) || !identical(last$head, found$head)) {
     report_finding(found, "head", "the ledger's head isn't that of its last entry: entries were cut off or added")
@@ -224,26 +324,48 @@ verify_entries <- function(found, uid, begin, store, meta) {
   sums
 }
 
+# one stretch of the chain behind `last`; the last link of it, or NULL where the links don't grow, and reading would
+# never end
+verify_links <- function(found, uid, last, rows) {
+  before <- c(last$head, rows$head[-nrow(rows)])
+  gap <- rows$link - c(last$link, rows$link[-nrow(rows)]) - 1
+  for (i in utils::head(which(gap > 0), FINDINGS_MOST)) {
+    says <- if (gap[i] == 1) sprintf("link %.0f is gone", rows$link[i] - 1) else
+      sprintf("links %.0f to %.0f are gone", rows$link[i] - gap[i], rows$link[i] - 1)
+    report_finding(found, "missing", says)
+  }
+  wrong <- chain_next(uid, before, rows) != rows$head
+  # behind a gap the hash before is missing
+  wrong <- (is.na(wrong) | wrong) & (gap <= 0 | is.na(gap))
+  report_finding(found, "entry", "it was edited, moved or put in, or the facts before it were changed", rows, wrong)
+  found$edited <- c(found$edited, rows$link[wrong])
+  end <- list(link = rows$link[nrow(rows)], head = rows$head[nrow(rows)])
+  if (isTRUE(end$link > last$link)) return(end)
+  report_finding(found, "entry", "its link isn't above the one before it", rows[nrow(rows), ])
+  NULL
+}
+
 # Adds prices to the sums of their accounts, and counts; says which are none. Numbers of a data set go up one by one.
 add_prices <- function(found, sums, rows, meta) {
   if (is.null(meta) || !nrow(rows)) return(invisible())
   units <- length(meta$limits)
-  each <- unique(rows$cost) # many releases cost the same
-  words <- strsplit(each, " ", fixed = TRUE)
-  fit <- lengths(words) == units & !is.na(each)
-  cost <- matrix(NA_real_, units, length(each))
-  cost[, fit] <- suppressWarnings(as.numeric(unlist(words[fit])))
-  cost <- cost[, match(rows$cost, each), drop = FALSE]
+  cost <- cost_columns(rows$cost, units)
   endless <- length(meta$orders) > 1 # an order at which nothing is known; never delta
   most <- rep(c(if (endless) Inf else .Machine$double.xmax, 1), c(units - 1, 1))
   bad <- colSums(!(cost >= 0 & cost <= most) | is.na(cost)) > 0
   report_finding(found, "price", "its price is negative, endless or no number", rows, bad)
   cost <- pmin(cost, c(4 * meta$limits[-units], Inf))
-  groups <- split(seq_len(nrow(rows))[!bad], list(rows$data_set[!bad], rows$part[!bad]), drop = TRUE, sep = "\r")
-  for (name in names(groups)) {
-    old <- sums[[name]] %||% list(sum = sums_zero(units), count = 0)
-    mine <- cost[, groups[[name]], drop = FALSE]
-    sums[[name]] <- list(sum = sums_add(old$sum, sum_columns(mine)), count = old$count + ncol(mine))
+  key <- canonical(rows$data_set, rows$part)
+  new <- which(!bad & !duplicated(key) & !key %in% sums$key)
+  sums$key <- c(sums$key, key[new])
+  sums$set <- c(sums$set, rows$data_set[new])
+  sums$sum <- c(sums$sum, rep(list(sums_zero(units)), length(new)))
+  sums$count <- c(sums$count, numeric(length(new)))
+  at <- match(key, sums$key)
+  for (mine in split(which(!bad), at[!bad])) {
+    i <- at[mine[1]]
+    sums$sum[[i]] <- sums_add(sums$sum[[i]], sum_columns(cost[, mine, drop = FALSE]))
+    sums$count[i] <- sums$count[i] + length(mine)
   }
 }
 
@@ -265,43 +387,50 @@ sum_columns <- function(x) {
 
 verify_sums <- function(found, meta, sums, accounts) {
   units <- length(meta$limits)
-  of <- function(set, part) sums[[paste(set, part, sep = "\r")]] %||% list(sum = sums_zero(units), count = 0)
-  read <- function(text) tryCatch(unhex_sums(text, units), riemdp_error = function(e) NULL)
   agree <- function(text, sum) {
-    kept <- read(text)
+    kept <- tryCatch(unhex_sums(text, units), error = function(e) NULL)
     !is.null(kept) && isTRUE(all(abs((kept[1, ] - sum[1, ]) + (kept[2, ] - sum[2, ])) <= 2^-70 * abs(sum[1, ])))
   }
   say <- function(kind, says, set) {
     found$rows <- c(found$rows, list(finding(kind, says, set)))
   }
-  known <- paste(accounts$data_set, accounts$part, sep = "\r")
-  for (name in setdiff(ls(sums), known)) {
-    say("sums", "entries of a data set or part that isn't there", sub("\r.*", "", name))
-  }
+  known <- if (NROW(accounts)) canonical(accounts$data_set, accounts$part)
+  for (set in sums$set[!sums$key %in% known]) say("sums", "entries of a data set or part that isn't there", set)
+  at <- match(known, sums$key)
+  due <- lapply(at, function(i) if (is.na(i)) sums_zero(units) else sums$sum[[i]])
+  count <- ifelse(is.na(at), 0, sums$count[at])
   for (set in unique(accounts$data_set)) {
-    mine <- accounts[accounts$data_set %in% set, ]
-    parts <- mine$part[mine$part != ""]
-    largest <- Reduce(function(x, part) sums_max(x, of(set, part)$sum), parts, sums_zero(units))
-    spent <- of(set, "")$sum
-    whole <- mine[mine$part == "", ]
-    right <- nrow(whole) == 1 && agree(whole$spent, spent) && agree(whole$largest_part, largest) &&
-      all(vapply(parts, function(part) agree(mine$spent[mine$part == part], of(set, part)$sum), NA))
+    mine <- which(accounts$data_set %in% set)
+    whole <- mine[accounts$part[mine] %in% ""]
+    parts <- setdiff(mine, whole)
+    if (length(whole) != 1) {
+      say("sums", "what is kept as spent isn't what its entries cost", set)
+      next
+    }
+    spent <- due[[whole]]
+    right <- agree(accounts$spent[whole], spent) &&
+      agree(accounts$largest_part[whole], Reduce(sums_max, due[parts], sums_zero(units))) &&
+      all(vapply(parts, function(i) agree(accounts$spent[i], due[[i]]), NA))
     if (!right) say("sums", "what is kept as spent isn't what its entries cost", set)
-    count <- sum(vapply(c("", parts), function(part) of(set, part)$count, 0))
-    if (!identical(as.numeric(whole$version), count)) say("sums", "its number of releases isn't that of entries", set)
-    if (!within_limits(meta$limits, sums_add(spent, largest))) say("over", "its entries cost more than its budget", set)
+    if (!identical(as.numeric(accounts$version[whole]), sum(count[mine]))) {
+      say("sums", "its number of releases isn't that of entries", set)
+    }
+    # each part with the whole, as one that is spent from is: two parts may fit at different orders
+    fits <- vapply(parts, function(i) within_limits(meta$limits, sums_add(spent, due[[i]])), NA)
+    if (!all(within_limits(meta$limits, spent), fits)) say("over", "its entries cost more than its budget", set)
   }
 }
 
 # what others remember
 verify_outside <- function(found, receipts, store) {
   now <- list(uid = found$uid, links = found$links, head = found$head)
-  fault <- if (length(now$links) == 1 && !is.na(now$links)) mark_fault(now, store$head_of)
+  fault <- if (!is.na(now$links) && nzchar(now$uid)) mark_fault(now, store$head_of)
   if (!is.null(fault)) report_finding(found, "rollback", paste0(fault, ": an older copy was restored"))
   status <- vapply(receipts, function(r) {
     if (!identical(r$ledger, found$uid)) return("of another ledger")
     if (!isTRUE(r$link <= found$links)) return("beyond the end: an older copy was restored, or entries were cut off")
-    if (identical(store$head_of(r$link), r$head)) "found" else "not in the chain: entries were changed since"
+    if (!identical(store$head_of(r$link), r$head)) return("not in the chain: entries were changed since")
+    if (r$link %in% found$edited) "found, but its entry was changed" else "found"
   }, "")
   found$receipts <- data.frame(ledger = vapply(receipts, `[[`, "", "ledger"), link = vapply(receipts, `[[`, 0, "link"),
                                status = status)
@@ -320,16 +449,23 @@ format.riemdp_verification <- function(x, ...) {
   count <- function(n, one) sprintf("%.0f %s%s", n, one, if (n == 1) "" else "s")
   kept <- nrow(x$receipts)
   shown <- utils::head(x$findings, 10)
-  at <- ifelse(is.na(shown$entry), ifelse(is.na(shown$data_set), "", sprintf("data set \"%s\": ", shown$data_set)),
-               sprintf("entry %d of data set \"%s\": ", shown$entry, shown$data_set))
+  set <- encodeString(shown$data_set, quote = "\"") # may be anything by now
+  at <- ifelse(is.na(shown$entry), ifelse(is.na(shown$data_set), "", sprintf("data set %s: ", set)),
+               sprintf("entry %d of data set %s: ", shown$entry, set))
   entries <- sprintf(if (x$entries == 1) "%.0f entry" else "%.0f entries", x$entries)
   c(sprintf("Ledger %s: %s, %s", substr(x$uid, 1, 8), entries,
             if (x$ok) "all as it was entered" else paste("NOT as it was entered:", count(nrow(x$findings), "finding"))),
     sprintf("  %s: %s%s", shown$kind, at, shown$says),
     if (nrow(x$findings) > 10) "  ... and more, see as.data.frame()",
-    sprintf("  chain: ends at link %.0f, %s", x$link, x$head),
+    sprintf("  chain: ends at link %.0f, %s", x$link, encodeString(x$head)),
+    if (x$earlier > 0) paste0("  ", earlier_words(x)),
     if (kept) sprintf("  receipts: %d of %d found", sum(x$receipts$status == "found"), kept) else
       "  no receipt was compared: a ledger that was rewritten as a whole, or an older copy, looks whole in itself")
+}
+
+earlier_words <- function(x) {
+  sprintf("%.0f of %.0f entries %s from before the chain: it covers them as they were when it began", x$earlier,
+          x$entries, if (x$earlier == 1) "is" else "are")
 }
 
 #' @rdname ledger_verify

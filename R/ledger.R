@@ -507,18 +507,7 @@ abort_budget <- function(meta, state, cost, data_set, part) {
 #' @export
 ledger_history <- function(ledger) {
   check_ledger(ledger)
-  rows <- store_history(ledger)
-  units <- rule_units(ledger)
-  costs <- lapply(strsplit(rows$cost, " ", fixed = TRUE), function(words) suppressWarnings(as.numeric(words)))
-  if (any(lengths(costs) != length(units)) || anyNA(unlist(costs))) {
-    abort_riemdp("ledger",
-                 "the ledger's entries are of another rule, or were changed by hand: open it again with dp_ledger().")
-  }
-  costs <- matrix(as.double(unlist(costs)), length(units))
-  rows$part[rows$part == ""] <- NA_character_
-  costs <- as.data.frame(t(costs))
-  names(costs) <- units
-  cbind(rows[c("data_set", "entry", "part", "what", "source", "event")], costs, rows["made_at"])
+  history_table(ledger, store_history(ledger))
 }
 
 #' @rdname ledger_spend
@@ -535,6 +524,9 @@ ledger_accounts <- function(ledger) {
   whole <- which(rows$part == "")
   lapply(seq_along(rows$part), function(i) {
     root <- whole[rows$data_set[whole] == rows$data_set[i]]
+    if (length(root) != 1 || is.na(rows$count[root])) {
+      abort_riemdp("ledger", "a data set's sums are missing, or were changed by hand. Nothing is released.")
+    }
     part <- nzchar(rows$part[i])
     state <- list(spent = rows$spent[[root]], largest = rows$largest[[root]], part = if (part) rows$spent[[i]])
     total <- sums_add(state$spent, if (part) state$part else state$largest)

@@ -138,6 +138,7 @@ test_that("what is edited, deleted, swapped or put in is noticed", {
     unlinked = list("UPDATE riemdp_entry SET link = NULL WHERE link = 5", c("earlier", "head")),
     sums = list("UPDATE riemdp_account SET spent = '0x0p+0 0x0p+0 0x0p+0 0x0p+0' WHERE data_set = 'default'", "sums"),
     part_sums = list("UPDATE riemdp_account SET spent = '0x0p+0 0x0p+0 0x0p+0 0x0p+0' WHERE part = 'a'", "sums"),
+    largest = list("UPDATE riemdp_account SET largest_part = '0x0p+0 0x0p+0 0x0p+0 0x0p+0' WHERE part = ''", "sums"),
     no_sums = list("UPDATE riemdp_account SET spent = 'x'", "sums"), version = list("UPDATE riemdp_account SET version = version - 1", "sums"),
     account = list("DELETE FROM riemdp_account WHERE data_set = 'trial'", "sums"),
     limits = list("UPDATE riemdp_ledger SET limits = '0x1p+3 0x1p-20'", c("entry", "facts", "limits")),
@@ -422,6 +423,295 @@ test_that("a report shows what the ledger holds, escaped, and changes nothing", 
   expect_match(text, "NOT as it was entered", fixed = TRUE)
   expect_match(text, "can't be read", fixed = TRUE)
   expect_false(grepl("<script", text))
+})
+
+# ---- what is hidden from the chain -----------------------------------------------------------------------------------------
+
+test_that("entries that the chain's order doesn't reach are found, and verifying ends", {
+  skip_without_sqlite()
+  put_in <- function(link, cost = "'0x1p-9 0x0p+0'") {
+    sprintf("INSERT INTO riemdp_entry SELECT data_set, 99, part, 'put in', event, %s, made_at, source, %s, head FROM riemdp_entry WHERE link = 1", cost, link)
+  }
+  links <- c("0", "-1", "-9000000000", "1.5", "'abc'", "x'ff'", "9223372036854775807", "9e18")
+  for (link in links) {
+    k <- kept_ledger("basic")
+    run_at(k$file, put_in(link))
+    setTimeLimit(elapsed = 20, transient = TRUE)
+    found <- ledger_verify(k$ledger)
+    setTimeLimit()
+    expect_identical(sort(unique(found$findings$kind)), c("entry", "sums"), label = link)
+    expect_equal(found$entries, 6)
+    # an entry that was there is moved out of the chain
+    k <- kept_ledger("basic")
+    run_at(k$file, sprintf("UPDATE riemdp_entry SET link = %s WHERE link = 5", link))
+    setTimeLimit(elapsed = 20, transient = TRUE)
+    found <- ledger_verify(k$ledger, k$receipts)
+    setTimeLimit()
+    expect_identical(sort(unique(found$findings$kind)), c("entry", "head", "receipt"), label = link)
+  }
+  # rows of one link, where the index was taken away
+  k <- kept_ledger("basic")
+  run_at(k$file, "DROP INDEX riemdp_link", put_in("2"))
+  expect_true(all(c("entry", "sums", "tables") %in% kinds(k$ledger)))
+  # a store whose links don't grow, or that hides some
+  reader <- function(...) utils::modifyList(inner$memory_reader(inner$memory_state(ledger)), list(...))
+  ledger <- dp_ledger(NULL, 1)
+  ledger_spend(ledger, event_pure(0.1))
+  rows <- reader()$entries(0)
+  said <- function(...) inner$verify_store(ledger, list(), reader(...))$findings
+  expect_identical(nrow(said()), 0L)
+  setTimeLimit(elapsed = 20, transient = TRUE)
+  expect_match(said(entries = function(after) rows)$says, "isn't above", all = FALSE)
+  setTimeLimit()
+  expect_match(said(total = 2)$says, "2 entries, and 1 can be read")
+})
+
+test_that("what isn't stored as its type is found, where it reads the same", {
+  skip_without_sqlite()
+  edit <- function(to) sprintf("UPDATE riemdp_entry SET %s WHERE link = 2", to)
+  same <- c("entry = 2.3", "what = CAST(what AS BLOB)", "what = what || char(0) || 'hidden'", "made_at = CAST(made_at AS BLOB)",
+            "cost = cost || char(0) || '9'", "source = x''", "head = CAST(head AS BLOB)", "link = 2.2")
+  for (to in same) {
+    k <- kept_ledger()
+    run_at(k$file, edit(to))
+    found <- ledger_verify(k$ledger, k$receipts)
+    expect_true("entry" %in% found$findings$kind, label = to)
+    expect_match(found$receipts$status[2], "entry was changed|not in the chain", label = to)
+  }
+  facts <- c("UPDATE riemdp_ledger SET uid = CAST(uid AS BLOB)", "UPDATE riemdp_ledger SET made_at = made_at || char(0) || 'x'",
+             "UPDATE riemdp_ledger SET links = 'abc'", "UPDATE riemdp_ledger SET links = NULL", "UPDATE riemdp_ledger SET head = NULL",
+             "UPDATE riemdp_ledger SET earlier = NULL", "UPDATE riemdp_ledger SET limits = x'ff'", "UPDATE riemdp_ledger SET uid = ''",
+             "UPDATE riemdp_account SET spent = CAST(spent AS BLOB)", "UPDATE riemdp_account SET version = '1abc'",
+             "INSERT INTO riemdp_account SELECT CAST(data_set AS BLOB), part, version, spent, largest_part FROM riemdp_account")
+  for (sql in facts) {
+    k <- kept_ledger()
+    done <- tryCatch(run_at(k$file, sql), error = function(e) "refused")
+    if (identical(done, "refused")) next
+    found <- suppressWarnings(ledger_verify(k$ledger))
+    expect_true(any(c("facts", "sums", "earlier", "head") %in% found$findings$kind), label = sql)
+    expect_output(print(found), "NOT as it was entered", label = sql)
+  }
+})
+
+test_that("an edited entry's receipt is found and says that the entry was changed", {
+  skip_without_sqlite()
+  k <- kept_ledger()
+  run_at(k$file, "UPDATE riemdp_entry SET what = 'other' WHERE link = 2")
+  found <- ledger_verify(k$ledger, k$receipts)
+  expect_identical(found$receipts$status, c("found", "found, but its entry was changed", "found", "found", "found"))
+  expect_identical(sort(found$findings$kind), c("entry", "receipt"))
+})
+
+test_that("the format, tables, indexes and triggers are compared", {
+  skip_without_sqlite()
+  for (format in c("7", "2", "1", "'x'")) {
+    k <- kept_ledger()
+    run_at(k$file, sprintf("UPDATE riemdp_ledger SET format = %s", format))
+    expect_true("facts" %in% kinds(k$ledger), label = format)
+  }
+  reset <- "BEGIN UPDATE riemdp_account SET spent = '0x0p+0 0x0p+0 0x0p+0 0x0p+0'; END"
+  schemas <- list(paste("CREATE TRIGGER zz AFTER INSERT ON riemdp_entry", reset),
+                  c("CREATE TABLE mine (x)", paste("CREATE TRIGGER zz AFTER INSERT ON mine", reset)),
+                  "ALTER TABLE riemdp_ledger ADD COLUMN spent TEXT", "ALTER TABLE riemdp_entry ADD COLUMN more TEXT", "DROP INDEX riemdp_link",
+                  c("DROP INDEX riemdp_link", "CREATE INDEX riemdp_link ON riemdp_entry (link)"), "DROP TABLE riemdp_token",
+                  c("ALTER TABLE riemdp_entry RENAME TO hidden", "CREATE VIEW riemdp_entry AS SELECT * FROM hidden"),
+                  "ALTER TABLE riemdp_ledger DROP COLUMN earlier", "CREATE UNIQUE INDEX more ON riemdp_entry (what)")
+  for (sql in schemas) {
+    k <- kept_ledger()
+    run_at(k$file, sql)
+    expect_true("tables" %in% kinds(k$ledger), label = sql[length(sql)])
+  }
+  # another's tables in the same database are no finding
+  k <- kept_ledger()
+  run_at(k$file, "CREATE TABLE mine (x)", "CREATE INDEX mine_x ON mine (x)", "CREATE VIEW costs AS SELECT cost FROM riemdp_entry")
+  expect_identical(kinds(k$ledger), character())
+  run_at(k$file, paste("INSERT INTO riemdp_ledger SELECT 2, uid, format, budget_rule, epsilon, delta, adjacency, reserve, orders, limits,",
+                       "made_at, sampled, links, head, earlier FROM riemdp_ledger"))
+  expect_identical(kinds(k$ledger), "facts")
+  # a temporary table in the way of the true one
+  file <- tempfile(fileext = ".sqlite")
+  con <- DBI::dbConnect(RSQLite::SQLite(), file)
+  on.exit(DBI::dbDisconnect(con))
+  ledger <- dp_ledger(con, 1, create = TRUE)
+  expect_true(ledger_verify(ledger)$ok)
+  DBI::dbExecute(con, "CREATE TEMP TABLE riemdp_account AS SELECT * FROM main.riemdp_account")
+  expect_true("tables" %in% kinds(ledger))
+})
+
+# ---- false alarms ----------------------------------------------------------------------------------------------------------
+
+test_that("names are no false alarm: other letters, hidden ones, line ends, long ones", {
+  names <- c("caf\u00e9", ".a", "a\rb", "a", strrep("\U1F600", 200), "NA", "1e5")
+  sets <- stats::setNames(list("\u00fcber", NULL, "c", c("b\rc", "b\r", "b"), strrep("\u00e9", 200), NULL, NULL), names)
+  go <- function(place) {
+    ledger <- dp_ledger(place, 9, create = !is.null(place), data_sets = sets)
+    for (set in names) for (part in c(list(NULL), as.list(sets[[set]]))) {
+      ledger_spend(ledger, event_pure(0.01 * nchar(set)^0.1), "n\u00f6te \u2603", data_set = set, part = part, source = "\u00b5")
+    }
+    ledger_verify(ledger)$findings$says
+  }
+  places <- c(list(NULL), if (requireNamespace("RSQLite", quietly = TRUE)) list(tempfile(fileext = ".sqlite")))
+  for (place in places) expect_identical(go(place), character())
+  old <- Sys.getlocale("LC_CTYPE")
+  on.exit(Sys.setlocale("LC_CTYPE", old))
+  suppressWarnings(Sys.setlocale("LC_CTYPE", "C"))
+  for (place in places) {
+    expect_identical(go(if (!is.null(place)) tempfile(fileext = ".sqlite")), character())
+    if (!is.null(place)) expect_true(ledger_verify(dp_ledger(place))$ok)
+  }
+  Sys.setlocale("LC_CTYPE", old)
+  # one whose sums are gone isn't hidden by its name
+  skip_without_sqlite()
+  run_at(place, "DELETE FROM riemdp_account WHERE data_set = '.a'")
+  expect_identical(ledger_verify(dp_ledger(place))$findings$data_set, ".a")
+})
+
+test_that("two parts may fit at different orders", {
+  ledger <- dp_ledger(NULL, 4, 1e-3, "rdp", orders = c(8, 128), data_sets = list(d = c("A", "B")), adjacency = "add-remove")
+  ledger_spend(ledger, event_pure(3.6), data_set = "d", part = "A")
+  for (i in 1:3) ledger_spend(ledger, event_poisson(0.02, event_gaussian(0.9)), data_set = "d", part = "B")
+  expect_identical(ledger_verify(ledger)$findings$says, character())
+  # a part over the budget, and the whole alone, are told
+  skip_without_sqlite()
+  for (at in c("part = 'a'", "part = '' AND data_set = 'trial'", "data_set = 'default'")) {
+    k <- kept_ledger("basic")
+    run_at(k$file, paste("UPDATE riemdp_entry SET cost = '0x1p+1 0x0p+0' WHERE", at))
+    expect_true("over" %in% kinds(k$ledger), label = at)
+  }
+})
+
+test_that("names in another encoding are taken as what they say", {
+  name <- iconv("caf\u00e9", "UTF-8", "latin1")
+  ledger <- dp_ledger(NULL, 1, data_sets = "caf\u00e9")
+  expect_identical(ledger_spend(ledger, event_pure(0.1), name, data_set = name, source = name)$data_set, "caf\u00e9")
+  expect_identical(ledger_history(ledger)$what, "caf\u00e9")
+  expect_true(ledger_verify(ledger)$ok)
+  Encoding(name) <- "bytes"
+  expect_error(ledger_spend(ledger, event_pure(0.1), name), class = "riemdp_error_argument")
+})
+
+# ---- receipts that nobody drops --------------------------------------------------------------------------------------------
+
+test_that("each receipt that is given is compared", {
+  one <- dp_ledger(NULL, 1)
+  good <- ledger_receipt(ledger_spend(one, event_pure(0.1)))
+  next_one <- ledger_receipt(ledger_spend(one, event_pure(0.1)))
+  bad <- ledger_receipt(ledger_spend(dp_ledger(NULL, 1), event_pure(0.1)))
+  spent <- ledger_spend(one, event_pure(0.1))
+  both <- list(list(receipt1 = good, board = bad), list(receipt = good, board = bad), paste(good, bad), paste0(good, bad),
+               list(paste("ours:", good, "\nand", bad)), list(list(receipt = good), list(receipt = bad)), list(spent, bad))
+  for (kept in both) {
+    status <- ledger_verify(one, kept)$receipts$status
+    expect_identical(status, c("found", "of another ledger"))
+  }
+  for (kept in list(good, spent, list(spent), paste("\u201c", good, "\u201d"))) expect_identical(nrow(ledger_verify(one, kept)$receipts), 1L)
+  # a mail that quotes
+  quoted <- paste0("> see ", substr(good, 1, 50), "\n> ", substr(good, 51, 200), "\n>\n> > ", substr(next_one, 1, 30), "\r\n> > ", substr(next_one, 31, 200))
+  expect_identical(ledger_verify(one, quoted)$receipts$link, c(1, 2))
+  # none, or less than one, is no receipt that was compared
+  broken <- list(character(), list(), paste(good, substr(bad, 1, 90)), list(good, "x"), list(list(receipt1 = good)), list(list()), factor(good),
+                 list(NULL), NA_character_)
+  for (kept in broken) expect_error(ledger_verify(one, kept), class = "riemdp_error_argument")
+})
+
+# ---- the report, where others spend or write -------------------------------------------------------------------------------
+
+test_that("a report isn't written over a ledger, by whatever name", {
+  skip_without_sqlite()
+  skip_on_os("windows")
+  begins <- function(file) rawToChar(readBin(file, "raw", 15))
+  k <- kept_ledger()
+  link <- tempfile()
+  hard <- tempfile()
+  file.symlink(k$file, link)
+  file.link(k$file, hard)
+  con <- DBI::dbConnect(RSQLite::SQLite(), k$file)
+  on.exit(DBI::dbDisconnect(con))
+  other <- kept_ledger()
+  for (ledger in list(k$ledger, dp_ledger(link), dp_ledger(con), other$ledger)) {
+    for (file in c(k$file, link, hard, paste0(k$file, c("-wal", "-journal", "-shm")))) {
+      expect_error(ledger_report(ledger, file), class = "riemdp_error_argument")
+      expect_identical(begins(k$file), "SQLite format 3")
+      expect_false(any(file.exists(paste0(k$file, c("-wal", "-journal", "-shm")))))
+    }
+  }
+})
+
+test_that("a report shows one state while others spend", {
+  skip_without_sqlite()
+  skip_on_os("windows")
+  k <- kept_ledger()
+  # one more entry whenever the ledger is asked for its entries
+  seen <- list()
+  spender <- parallel::mcparallel({
+    until <- Sys.time() + if (quick()) 1.5 else 4
+    while (Sys.time() < until) ledger_spend(k$ledger, event_pure(1e-4), data_set = "trial")
+    "done"
+  })
+  repeat {
+    report <- ledger_report(k$ledger)
+    seen <- c(seen, list(c(nrow(report$entries), report$verification$entries, max(report$entries$link),
+                           sum(report$accounts$releases[report$accounts$unit == "rho" & is.na(report$accounts$part)]))))
+    expect_true(report$verification$ok)
+    if (!is.null(done <- parallel::mccollect(spender, wait = FALSE))) break
+  }
+  expect_identical(done[[1]], "done")
+  seen <- do.call(rbind, seen)
+  expect_true(all(seen == seen[, 1]))
+  expect_gt(max(seen), min(seen))
+})
+
+test_that("a page shows what was tampered with, and no character that turns the text around it", {
+  ledger <- dp_ledger(NULL, 1)
+  ledger_spend(ledger, event_pure(0.1), "good \u202e live \u2066 \u0085 \u007f \u001b[2J \u00fc")
+  page <- tempfile(fileext = ".html")
+  ledger_report(ledger, page)
+  text <- paste(readLines(page, encoding = "UTF-8"), collapse = "\n")
+  expect_match(text, "good \uFFFD live \uFFFD \uFFFD \uFFFD \uFFFD[2J \u00fc", fixed = TRUE)
+  expect_identical(inner$number_words(c(1e5, 0.25, 1234567, NA, Inf, 1e-5, -3)), c("100000", "0.25", "1234567", NA, "Inf", "1e-05", "-3"))
+  skip_without_sqlite()
+  classed <- function(expr) tryCatch(suppressWarnings({
+    expr
+    "done"
+  }), riemdp_error_ledger = function(e) "classed", error = function(e) conditionMessage(e))
+  for (column in inner$ENTRY_COLUMNS) for (to in c("x'00ff'", "CAST(x'ff3c' AS TEXT)", "'2abc'", "1.7")) {
+    k <- kept_ledger()
+    run_at(k$file, sprintf("UPDATE riemdp_entry SET %s = %s WHERE link = 5", column, to))
+    how <- paste(column, to)
+    expect_false(suppressWarnings(ledger_verify(k$ledger, k$receipts))$ok, label = how)
+    expect_identical(classed(ledger_report(k$ledger, page)), "done", label = how)
+    if (grepl("3c", to) && column %in% c("what", "source")) expect_match(paste(readLines(page), collapse = ""), "&lt;ff&gt;&lt;", fixed = TRUE)
+    grDevices::pdf(NULL)
+    for (one in list(classed(ledger_history(k$ledger)), classed(plot(k$ledger)), classed(utils::capture.output(print(k$ledger))),
+                     classed(utils::capture.output(print(ledger_report(k$ledger)))))) {
+      expect_true(one %in% c("done", "classed"), label = paste(how, one))
+    }
+    grDevices::dev.off()
+  }
+  for (sql in c("DELETE FROM riemdp_account WHERE part = ''", "UPDATE riemdp_account SET version = 'x'", "UPDATE riemdp_account SET spent = x'ff'")) {
+    k <- kept_ledger()
+    run_at(k$file, sql)
+    expect_true("sums" %in% suppressWarnings(ledger_verify(k$ledger))$findings$kind, label = sql)
+    for (one in list(classed(summary(k$ledger)), classed(format(k$ledger)))) expect_identical(one, "classed", label = sql)
+    expect_identical(classed(ledger_report(k$ledger, page)), "done", label = sql)
+  }
+})
+
+test_that("how many entries are from before the chain is said", {
+  skip_without_sqlite()
+  file <- tempfile(fileext = ".sqlite")
+  ledger <- dp_ledger(file, 1, create = TRUE)
+  for (i in 1:2) ledger_spend(ledger, event_pure(0.1))
+  expect_false(any(grepl("before the chain", format(ledger_verify(ledger)))))
+  make_old(file)
+  again <- dp_ledger(file)
+  ledger_spend(again, event_pure(0.1))
+  found <- ledger_verify(again)
+  expect_identical(found$earlier, 2L)
+  expect_output(print(found), "2 of 3 entries are from before the chain")
+  page <- tempfile(fileext = ".html")
+  ledger_report(again, page)
+  expect_match(paste(readLines(page), collapse = ""), "2 of 3 entries are from before the chain")
 })
 
 # ---- pure releases by the rule of Gaussians --------------------------------------------------------------------------------
