@@ -323,7 +323,7 @@ POINTS_OF <- c("mf_points", "mf_project", "rows_to_points")
 MAKERS <- local({
   here <- environment(euclidean)
   classes <- sub("^manifold_label[.]riemdp_", "", ls(here, pattern = "^manifold_label[.]riemdp_"))
-  classes <- setdiff(classes, "pullback") # runs functions of a user's
+  classes <- setdiff(classes, c("pullback", "quotient")) # run functions of a user's, or are made of matrices
   classes[vapply(classes, exists, NA, here, mode = "function", inherits = FALSE)]
 })
 
