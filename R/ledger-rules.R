@@ -174,7 +174,7 @@ filter_step <- function(limits, state, cost, part) {
   if (within_limits(limits, total)) state
 }
 
-# ---- prices of entries, as a store keeps them -------------------------------------------------------------------------
+# ---- prices of entries, as a store keeps them ------------------------------------------------------------------------
 
 # what a history shows of a store's rows
 history_table <- function(ledger, rows) {
