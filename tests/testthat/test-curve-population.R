@@ -190,6 +190,16 @@ test_that("a draw takes noise off residuals, and pulls as the step's ridge or si
   # of sampling alone: that of least squares
   sampled <- t(vapply(first, function(d) drop(d$sampled), B))
   expect_lt(max(abs(sqrt(diag(stats::cov(sampled)) / diag(solve(A))) - 1)), 0.12)
+  # a draw takes errors of that share
+  loud <- utils::modifyList(eq, list(loss = utils::modifyList(loss, list(tau = 1)), pull = matrix(0, 1, 2), ridge = matrix(1e-9, 1, 2)))
+  loud$noise <- function() matrix(250, 1, 2)
+  drawn_of <- function(f) with_simulation(33, f())
+  out <- drawn_of(function() internal$curve_root(loud, 1, internal$normal_cuts(loud$loss), moments, 10))
+  again <- drawn_of(function() {
+    internal$root_at(loud, internal$equation_drawn(loud, moments, c("privacy", "sampling")), out$share^2, c("privacy", "sampling"), 10)
+  })
+  expect_lt(out$share, 0.97)
+  expect_equal(out$off / again, matrix(1, 1, 2), tolerance = 1e-6)
   # the share of errors, by the slope of a loss cut at one: a step of .4 at three records, then one along a gradient
   cut <- list(tau = 1, g = internal$huber_loss(), q = 1)
   slope <- function(s) 2 * stats::pnorm(1 / s) - 1
