@@ -241,21 +241,26 @@ pld_laws <- function(sources, times, plan, upper, h, couple = FALSE) {
               tilted = tilted_law(g, h, theta, window, mass_error(source), plan$cut, bulk_tilts)))
   })
   sums <- Reduce(`+`, Map(function(g, k) k * g$tilted$sums, placed, times))
-  rounding <- sums[["rounding"]] + PLD_ROUNDING + 4 * (.Machine$double.eps / 2) * (grid$n + abs(sums[["scale"]]))
   coupled <- !vapply(placed, function(g) is.null(g$slip), NA)
   slip <- if (any(coupled)) slip_bound(placed[coupled], times[coupled], h, theta, -14 - log1p(theta * plan$sd)) else
     list(by = 0, log_odds = -Inf)
   first <- floor((grid$low - sums[["shift"]]) / h)
+  c(laws_from(placed, times, sums, window, h, theta, first, grid$n),
+    list(infinite = -expm1(sums[["finite"]]), slip = slip, range = spread_of(sources, plan$tail, plan$low),
+         steps = plan$steps,
+         bulk = if (!is.null(plan$cut)) {
+           list(tilts = bulk_tilts, moment = Reduce(`+`, Map(function(g, k) k * g$tilted$bulk, placed, times)),
+                laws = if (!is.null(plan$bulk)) bulk_laws(placed, times, plan, upper, h))
+         }))
+}
+
+# tilted laws on a grid of n points from the step `first` on
+laws_from <- function(placed, times, sums, window, h, theta, first, n) {
   low <- sums[["shift"]] + first * h
-  high <- low + grid$n * h
-  list(h = h, n = grid$n, theta = theta, laws = Map(function(g, k) c(g$tilted$law, times = k), placed, times),
+  high <- low + n * h
+  rounding <- sums[["rounding"]] + PLD_ROUNDING + 4 * (.Machine$double.eps / 2) * (n + abs(sums[["scale"]]))
+  list(h = h, n = n, theta = theta, laws = Map(function(g, k) c(g$tilted$law, times = k), placed, times),
        first = first, low = low, high = high, rounding = rounding, log_scale = sums[["scale"]],
-       infinite = -expm1(sums[["finite"]]), slip = slip, range = spread_of(sources, plan$tail, plan$low),
-       steps = plan$steps,
-       bulk = if (!is.null(plan$cut)) {
-         list(tilts = bulk_tilts, moment = Reduce(`+`, Map(function(g, k) k * g$tilted$bulk, placed, times)),
-              laws = if (!is.null(plan$bulk)) bulk_laws(placed, times, plan, upper, h))
-       },
        # probability of the tilted law beyond the window
        log_out_high = sums[["high"]] - window$high_tilt * high + rounding,
        log_out_low = sums[["low"]] + window$low_tilt * low + rounding)
@@ -283,12 +288,8 @@ bulk_laws <- function(placed, times, plan, upper, h) {
   low <- sums[["shift"]] + first * h
   n <- 2^ceiling(log2(max(64, (max(window$high, own$target) - low) / h + 4)))
   if (n > 2 * PLD_POINTS) return(NULL)
-  rounding <- sums[["rounding"]] + PLD_ROUNDING + 4 * (.Machine$double.eps / 2) * (n + abs(sums[["scale"]]))
-  list(h = h, n = n, theta = own$theta, laws = Map(function(g, k) c(g$tilted$law, times = k), kept, times),
-       first = first, low = low, high = low + n * h, rounding = rounding, log_scale = sums[["scale"]], infinite = 0,
-       slip = list(by = 0, log_odds = -Inf),
-       log_out_high = sums[["high"]] - window$high_tilt * (low + n * h) + rounding,
-       log_out_low = sums[["low"]] + window$low_tilt * low + rounding)
+  c(laws_from(kept, times, sums, window, h, own$theta, first, n),
+    list(infinite = 0, slip = list(by = 0, log_odds = -Inf)))
 }
 
 # What the parts' atoms have in common: list(alone, the unit of a part that is the only one; step, of a lattice that

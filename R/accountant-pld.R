@@ -353,8 +353,10 @@ pld_bracket <- function(event, delta = NULL, epsilon = NULL, tol = 1e-4) {
   gap <- Inf
   step <- NA
   refine <- 1 / 8
+  has_atoms <- any(vapply(pld_sources(event, pld_directions(event)[1], FALSE)$sources,
+                          function(source) length(source$loss) > 0, NA))
   for (round in 1:5) {
-    found <- pld_ends(event, delta, epsilon, grid, if (best[[2]] > 0 && best[[2]] < most) best[[2]], tol)
+    found <- pld_ends(event, has_atoms, delta, epsilon, grid, if (best[[2]] > 0 && best[[2]] < most) best[[2]], tol)
     # no finer grid fits into memory
     if (round > 1 && isTRUE(abs(found$h / step - 1) < 0.2)) break
     step <- found$h
@@ -373,13 +375,11 @@ pld_bracket <- function(event, delta = NULL, epsilon = NULL, tol = 1e-4) {
 }
 
 # both bounds by one grid, `near` being a number near the answer: list(lower, upper, h)
-pld_ends <- function(event, delta, epsilon, grid, near, tol) {
+pld_ends <- function(event, has_atoms, delta, epsilon, grid, near, tol) {
   above <- pld_bound(event, TRUE, delta, epsilon, grid, near = near)
   upper <- above$value
   if (upper > 0 && upper < if (is.null(epsilon)) Inf else 1) near <- upper
   lower <- pld_bound(event, FALSE, delta, epsilon, grid, near = near)$value
-  has_atoms <- any(vapply(pld_sources(event, pld_directions(event)[1], FALSE)$sources,
-                          function(source) length(source$loss) > 0, NA))
   if (has_atoms && upper - lower > tol * upper) {
     lower <- max(lower, pld_bound(event, FALSE, delta, epsilon, grid, near = near, couple = TRUE)$value)
   }

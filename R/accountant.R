@@ -137,6 +137,8 @@ upper_epsilon <- function(event, delta, accountant = "auto") {
   ask_accountants(check_event(event), check_delta(delta), "epsilon", accountant, "best")
 }
 
+upper_delta <- function(event, epsilon) ask_accountants(event, epsilon, "delta", "auto", "best")
+
 #' @rdname dp_epsilon
 #' @export
 dp_delta <- function(event, epsilon, accountant = "auto", conversion = "best") {
@@ -366,7 +368,7 @@ whole_profile <- function(event) {
   if (is.null(curves)) {
     epsilon <- c(seq(0, 3, 0.1), seq(3.5, 20, 0.5))
     return(list(epsilon = epsilon, delta = vapply(epsilon, function(e) {
-      tryCatch(as.double(dp_delta(event, e)), riemdp_error_unpriced = function(e) 1)
+      tryCatch(as.double(upper_delta(event, e)), riemdp_error_unpriced = function(e) 1)
     }, 0)))
   }
   epsilon <- sort(unique(unlist(lapply(curves, `[[`, "epsilon"))))

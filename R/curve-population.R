@@ -67,15 +67,17 @@ curve_root <- function(eq, sd, table, moments, limit) {
   q <- nrow(eq$step)
   both <- c("privacy", "sampling")
   drawn <- equation_drawn(eq, moments, both)
-  off <- root_at(eq, drawn, rep(sd^2, q), both, limit)
+  sampled <- sampled_at(eq, drawn, rep(sd^2, q))
+  off <- root_at(eq, drawn, sampled, both, limit)
   lost <- moments$short || max(abs(off)) >= limit - max(abs(eq$step))
   share <- error_share(eq, drawn$features, off, sd, table)
-  own <- rep((share * sd)^2, q)
-  if (share < 1) off <- root_at(eq, drawn, own, both, limit)
-  if (!lost) off <- released_again(eq, drawn, own, off, table, limit)
+  if (share < 1) {
+    sampled <- sampled_at(eq, drawn, rep((share * sd)^2, q))
+    off <- root_at(eq, drawn, sampled, both, limit)
+  }
+  if (!lost) off <- released_again(eq, drawn$features, sampled, share * sd, off, table, limit)
   drawn$noise <- 0 * eq$step
-  sampled <- root_at(eq, drawn, own, "sampling", limit)
-  list(off = off, sampled = sampled, share = share, lost = lost)
+  list(off = off, sampled = root_at(eq, drawn, sampled, "sampling", limit), share = share, lost = lost)
 }
 
 # Residuals are errors less how far the curves are apart. The share s of their standard deviation that is of errors:
@@ -86,8 +88,7 @@ error_share <- function(eq, features, off, sd, table) {
   mean <- function(i, j) sum(parts[[i]] * parts[[j]]) / length(parts[[1]])
   if (mean(1, 1) + 2 * mean(1, 2) + mean(2, 2) < CURVE_NEGLIGIBLE * sd^2) return(1)
   slope <- function(flat) pmax(1 - flat, 1e-6)
-  whole <- stats::approx(log(table$sd), table$flat, log(sd), rule = 2)$y
-  ratio <- slope(whole) / slope(table$flat)
+  ratio <- slope(flat_at(table, sd)) / slope(table$flat)
   apart <- mean(1, 1) + 2 * mean(1, 2) * ratio + mean(2, 2) * ratio^2
   over <- table$sd^2 + apart - sd^2
   at <- max(c(0, which(over < 0 & table$sd < sd)))
@@ -96,6 +97,9 @@ error_share <- function(eq, features, off, sd, table) {
   at <- at + over[at] / (over[at] - over[at + 1])
   min(1, stats::approx(seq_along(table$sd), table$sd, at)$y / sd)
 }
+
+# what a loss takes off the slope of errors of this standard deviation
+flat_at <- function(table, sd) stats::approx(log(table$sd), table$flat, log(sd), rule = 2)$y
 
 # F b, q x K
 features_times <- function(features, b) {
@@ -106,24 +110,21 @@ features_times <- function(features, b) {
 
 # How far the release is from the population's curve when the noise of its last step is drawn anew: its ridge pulls it
 # to where the step began, or its step ends short. Records stay the drawn ones, as the step began at an estimate from
-# them.
-# `off` itself where that is next to nothing.
-released_again <- function(eq, drawn, v, off, table, limit) {
+# them. `sd` of errors; `off` itself where that is next to nothing.
+released_again <- function(eq, features, sampled, sd, off, table, limit) {
   truth <- eq$step - off
-  slope <- 1 - stats::approx(log(table$sd), table$flat, log(v[1]) / 2, rule = 2)$y
-  weight <- eq$n * slope * apply(drawn$features^2, c(1, 2), base::mean)
+  slope <- 1 - flat_at(table, sd)
+  weight <- eq$n * slope * apply(features^2, c(1, 2), mean)
   left <- if (is.null(eq$ridge)) abs(eq$size * weight - 1) else eq$ridge / weight
   if (max(left) < CURVE_NEGLIGIBLE) return(off)
   noise <- eq$noise()
-  sampled <- sampled_at(eq, drawn, v)
   each <- ncol(sampled$errors) / eq$n
   if (!is.null(eq$ridge)) {
     h <- (eq$ridge * truth + noise) * each - sampled$sum
-    return(solved_equation(drawn$features, sampled$errors, h, eq$loss, limit, eq$ridge * each))
+    return(solved_equation(features, sampled$errors, h, eq$loss, limit, eq$ridge * each))
   }
-  residuals <- sampled$errors + features_times(drawn$features, truth)
-  psi <- residuals * rep(loss_at(eq$loss$g, eq$loss$tau, sqrt(colSums(residuals^2)))$across, each = nrow(residuals))
-  eq$size * ((summed_features(drawn$features, psi) + sampled$sum) / each - noise) - truth
+  psi <- psi_of(eq$loss, sampled$errors + features_times(features, truth))
+  eq$size * ((summed_features(features, psi) + sampled$sum) / each - noise) - truth
 }
 
 # Draws of how far the released curve is from the population's, of both parts and of sampling alone:

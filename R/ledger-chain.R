@@ -85,7 +85,7 @@ see_mark <- function(meta, head_of) {
 set_mark <- function(uid, links, head) chain_marks[[uid]] <- list(links = links, head = head)
 
 # Why the chain `meta` doesn't go on from what was seen of it, or NULL; `head_of`: function(link), the hash stored
-# there, of link 0 meta$begin
+# there, of link 0 meta$begin()
 mark_fault <- function(meta, head_of) {
   mark <- chain_marks[[meta$uid]]
   if (is.null(mark)) return(NULL)
@@ -94,7 +94,7 @@ mark_fault <- function(meta, head_of) {
                    meta$links))
   }
   found <- if (meta$links == mark$links) meta$head else if (mark$links > 0) head_of(mark$links) else
-    meta$begin %||% mark$head # ledger_verify() recomputes what the chain begins with
+    if (is.null(meta$begin)) mark$head else meta$begin() # ledger_verify() recomputes it anyway
   if (!identical(found, mark$head)) {
     sprintf("link %.0f of the ledger isn't what this process has seen there", mark$links)
   }
@@ -164,7 +164,8 @@ short_receipt <- function(receipt) {
 #' ledger_verify(budget, receipt)
 #' @export
 ledger_receipt <- function(x) {
-  text <- if (inherits(x, "riemdp_release")) x$budget$receipt else if (is.list(x) && !is.object(x)) x$receipt else x
+  text <- if (inherits(x, "riemdp_release")) x$budget$receipt else
+    if (is.list(x) && !is.object(x)) x[["receipt"]] else x
   if (is.null(text)) abort_riemdp("argument", "this release was paid from no ledger, or by an earlier version.")
   text <- if (is.character(text)) unclass(text)
   if (!is_string(text)) abort_riemdp("argument", "`x` must be a release, or the text of one receipt.")

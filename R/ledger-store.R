@@ -96,7 +96,7 @@ parse_meta <- function(row) {
   meta <- kept$meta
   if (format < LEDGER_FORMAT) return(c(meta, list(links = NA_real_, head = NA_character_, format = format)))
   c(meta, list(links = as.numeric(row$links), head = as.character(row$head), format = format,
-               begin = chain_begin(texts, as.character(row$earlier))))
+               begin = function() chain_begin(texts, as.character(row$earlier))))
 }
 
 # the last one that was read, so that numbers aren't read from the same text again

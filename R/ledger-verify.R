@@ -345,7 +345,7 @@ verify_links <- function(found, uid, last, rows) {
   NULL
 }
 
-# Adds prices to the sums of their accounts, and counts; says which are none. Numbers of a data set go up one by one.
+# Adds prices to the sums of their accounts, and counts; says which are none.
 add_prices <- function(found, sums, rows, meta) {
   if (is.null(meta) || !nrow(rows)) return(invisible())
   units <- length(meta$limits)

@@ -145,8 +145,12 @@ equation_drawn <- function(eq, moments, parts) {
 # errors whose variances are `v` in one record's numbers, and the error of sampling of sum F'psi(errors), q x p
 sampled_at <- function(eq, drawn, v) {
   errors <- drawn$errors * sqrt(v)
-  psi <- errors * rep(loss_at(eq$loss$g, eq$loss$tau, sqrt(colSums(errors^2)))$across, each = nrow(errors))
-  list(errors = errors, sum = sqrt(ncol(errors) / eq$n) * summed_features(drawn$features, psi, drawn$weight))
+  sum <- summed_features(drawn$features, psi_of(eq$loss, errors), drawn$weight)
+  list(errors = errors, sum = sqrt(ncol(errors) / eq$n) * sum)
+}
+
+psi_of <- function(loss, errors) {
+  errors * rep(loss_at(loss$g, loss$tau, sqrt(colSums(errors^2)))$across, each = nrow(errors))
 }
 
 # sum F'(weight psi) over records, q x p; psi q x K
@@ -162,11 +166,11 @@ summed_features <- function(features, psi, weight = 1) {
 # one record's numbers, in units of the equation), and of the predictors' moments. w sum F'psi(e - F c) + the error of
 # sampling = pull + noise, over drawn records.
 equation_root <- function(eq, v, moments, parts, limit = 1e3) {
-  root_at(eq, equation_drawn(eq, moments, parts), v, parts, limit)
+  drawn <- equation_drawn(eq, moments, parts)
+  root_at(eq, drawn, sampled_at(eq, drawn, v), parts, limit)
 }
 
-root_at <- function(eq, drawn, v, parts, limit) {
-  sampled <- sampled_at(eq, drawn, v)
+root_at <- function(eq, drawn, sampled, parts, limit) {
   pull <- if ("privacy" %in% parts) eq$pull else 0 * eq$step
   h <- (pull + drawn$noise) * ncol(sampled$errors) / eq$n
   if ("sampling" %in% parts) h <- h - sampled$sum

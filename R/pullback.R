@@ -174,7 +174,7 @@ quotient <- function(M, group, center) {
   M$orbit <- list(center = as.double(public_point(M, center)),
                   moves = lapply(group, function(A) if (turns) kronecker(A, diag(n)) else t(A)))
   plain <- new_points(t(M$orbit$center), M) # of M, which is no quotient yet
-  own <- as.vector(distances_to(M, plain, lapply(M$orbit$moves, function(A) new_points(as.matrix(plain) %*% A, M))))
+  own <- as.vector(distances_to(M, plain, orbit_members(M, as.matrix(plain), M$orbit$moves)))
   # beyond the cut locus a distance isn't found; it is no less than the injectivity radius
   own[is.na(own)] <- facts$injectivity_radius
   M$orbit$apart <- min(own[-1], Inf)
@@ -201,7 +201,7 @@ orbit_of <- function(M) {
 }
 
 # all members of the orbits of points, from rows of their numbers
-orbit_members <- function(M, rows) lapply(orbit_of(M)$moves, function(A) new_points(rows %*% A, M))
+orbit_members <- function(M, rows, moves = orbit_of(M)$moves) lapply(moves, function(A) new_points(rows %*% A, M))
 
 # distances of points of a quotient from its centre
 from_orbit_center <- function(M, images) distances_to(M, new_points(t(orbit_of(M)$center), M), images)

@@ -196,7 +196,8 @@ test_that("a draw takes noise off residuals, and pulls as the step's ridge or si
   drawn_of <- function(f) with_simulation(33, f())
   out <- drawn_of(function() internal$curve_root(loud, 1, internal$normal_cuts(loud$loss), moments, 10))
   again <- drawn_of(function() {
-    internal$root_at(loud, internal$equation_drawn(loud, moments, c("privacy", "sampling")), out$share^2, c("privacy", "sampling"), 10)
+    drawn <- internal$equation_drawn(loud, moments, c("privacy", "sampling"))
+    internal$root_at(loud, drawn, internal$sampled_at(loud, drawn, out$share^2), c("privacy", "sampling"), 10)
   })
   expect_lt(out$share, 0.97)
   expect_equal(out$off / again, matrix(1, 1, 2), tolerance = 1e-6)
