@@ -183,7 +183,7 @@ test_that("a draw takes noise off residuals, and pulls as the step's ridge or si
   again <- solve(A + L)
   compare(draws(c(eq, list(pull = matrix(L %*% B, 1), ridge = matrix(diag(L), 1))), 31), -again %*% L %*% (B + solve(A, L %*% B)),
           solve(A) + noise^2 * again %*% (diag(2) + L %*% solve(A %*% A, L)) %*% again, "ridge")
-  h <- diag(c(4e-4, 1.2e-3))
+  h <- diag(c(8e-4, 2.4e-3))
   left <- h %*% A - diag(2)
   first <- draws(c(eq, list(pull = matrix(solve(h, B), 1), size = matrix(diag(h), 1), turn = -1)), 32)
   compare(first, left %*% solve(A, solve(h, B)), solve(A) + noise^2 * (left %*% solve(A %*% A, t(left)) + h %*% h), "size")
