@@ -7,7 +7,7 @@ DENSE <- 2^16
 cell_blocks <- function(ends, h, fold) {
   first <- if (fold) 0 else floor(ends[1] / h)
   last <- max(first + 1, ceiling(ends[2] / h))
-  if (!is.finite(first) || !is.finite(last) || max(-first, last) > 2^52) spread_too_far()
+  if (!is.finite(first) || !is.finite(last) || max(-first, last) > 2^52 || h > PLD_REACH) spread_too_far()
   inner <- c(max(first, -DENSE), min(last, DENSE))
   blocks <- if (inner[1] < inner[2]) list(list(step = h, first = inner[1], bins = inner[2] - inner[1])) else list()
   far <- function(reach, side, near) {

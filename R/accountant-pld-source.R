@@ -63,14 +63,14 @@ atoms_discrete_gaussian <- function(sigma, sensitivity, dimension) {
   pld_source(loss = loss[keep], mass = mass[keep], infinite = 1e-300, unit = move / (2 * sigma^2))
 }
 
-# Feldman, McMillan and Talwar (2021), Theorem 3.2: with C ~ Bin(n - 1, e^-epsilon), A ~ Bin(C, 1/2) and one coin for
-# the record, the pair (A + coin, C - A + 1 - coin) against (A + 1 - coin, C - A + coin)
+# With C ~ Bin(n - 1, clone_chance(epsilon)), A ~ Bin(C, 1/2) and one coin for the record: the pair
+# (A + coin, C - A + 1 - coin) against (A + 1 - coin, C - A + coin)
 atoms_shuffle <- function(n, epsilon) {
   if (n > SHUFFLE_ATOMS) {
     abort_riemdp("unpriced",
                  sprintf("more than %g shuffled reports are priced alone, not in compositions.", SHUFFLE_ATOMS))
   }
-  p <- exp(-epsilon)
+  p <- clone_chance(epsilon)
   s <- stats::plogis(epsilon)
   other <- stats::plogis(-epsilon)
   tiny <- 1e-30

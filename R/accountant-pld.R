@@ -216,10 +216,10 @@ chernoff <- function(d, delta = NULL, epsilon = NULL) {
   if (d$theta <= 0) return(if (is.null(epsilon)) Inf else 1)
   v <- (d$log_scale + d$rounding) / d$theta
   if (!is.null(epsilon)) {
-    return(min(1, delta_balle(d$theta + 1, v, epsilon - pld_slack(d)) + d$infinite * (1 + 1e-12) + 1e-300))
+    return(min(1, delta_balle(, v, epsilon - pld_slack(d), d$theta) + d$infinite * (1 + 1e-12) + 1e-300))
   }
   if (d$infinite >= delta) return(Inf)
-  max(0, epsilon_balle(d$theta + 1, v, delta - d$infinite) + pld_slack(d))
+  max(0, epsilon_balle(, v, delta - d$infinite, d$theta) + pld_slack(d))
 }
 
 # One bound for one direction; `step` overrides the grid. From above: `least` is returned where the answer can't be
@@ -274,7 +274,7 @@ pld_value <- function(d, plan, upper, delta, epsilon) {
 # about the epsilon (delta) of a direction, to take the dearer one first
 plan_guess <- function(plan, delta = NULL, epsilon = NULL) {
   v <- plan$K(plan$theta) / plan$theta
-  if (is.null(epsilon)) epsilon_balle(plan$theta + 1, v, delta) else delta_balle(plan$theta + 1, v, epsilon)
+  if (is.null(epsilon)) epsilon_balle(, v, delta, plan$theta) else delta_balle(, v, epsilon, plan$theta)
 }
 
 # `near`: a number near the answer, if one is known

@@ -103,13 +103,17 @@ advanced_epsilon <- function(event, delta) {
   list(value = (sqrt(-2 * log(delta) * sum(times * e^2)) + sum(times * e * expm1(e))) * (1 + 1e-15))
 }
 
-# A single shuffle (Feldman, McMillan and Talwar 2021, Theorem 3.2), summed over the number of clones
+# The chance that another report is one of the two that the record's own is: 2/(e^epsilon + 1), Feldman, McMillan and
+# Talwar (2022), for every epsilon-DP randomiser (proofs/accounting.md, section 1)
+clone_chance <- function(epsilon) 2 * stats::plogis(-epsilon)
+
+# a single shuffle, summed over the number of clones
 shuffle_delta_of <- function(n, epsilon0, epsilon) {
   if (epsilon >= epsilon0) return(0)
   if (epsilon0 < 1e-15) return(epsilon0) # randomised response alone has half of it
   s <- stats::plogis(epsilon0)
   other <- stats::plogis(-epsilon0)
-  p <- exp(-epsilon0)
+  p <- clone_chance(epsilon0)
   tiny <- 1e-20
   clones <- stats::qbinom(tiny, n - 1, p):stats::qbinom(tiny, n - 1, p, lower.tail = FALSE)
   # the ratio exceeds e^epsilon where a/(clones + 1) exceeds this

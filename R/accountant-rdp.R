@@ -209,11 +209,16 @@ sample_sum <- function(q, alpha, g, top) {
 
 # Mironov (2017), Proposition 3
 epsilon_mironov <- function(alpha, value, delta) value - log(delta) / (alpha - 1)
-# Balle et al. (2020), Theorem 21; Canonne, Kamath and Steinke (2020), Proposition 12
-epsilon_balle <- function(alpha, value, delta) value + log1p(-1 / alpha) - (log(delta) + log(alpha)) / (alpha - 1)
-log_delta_balle <- function(alpha, value, epsilon) (alpha - 1) * (value - epsilon + log1p(-1 / alpha)) - log(alpha)
+# Balle et al. (2020), Theorem 21; Canonne, Kamath and Steinke (2020), Proposition 12. `over` is alpha - 1, of which near
+# 1 doubles hold more than of alpha.
+epsilon_balle <- function(alpha, value, delta, over = alpha - 1) {
+  value - log1p(1 / over) - (log(delta) + log1p(over)) / over
+}
+log_delta_balle <- function(alpha, value, epsilon, over = alpha - 1) {
+  over * (value - epsilon - log1p(1 / over)) - log1p(over)
+}
 log_delta_mironov <- function(alpha, value, epsilon) (alpha - 1) * (value - epsilon)
-delta_balle <- function(alpha, value, epsilon) exp(log_delta_balle(alpha, value, epsilon))
+delta_balle <- function(alpha, value, epsilon, ...) exp(log_delta_balle(alpha, value, epsilon, ...))
 delta_mironov <- function(alpha, value, epsilon) exp(log_delta_mironov(alpha, value, epsilon))
 # the largest divergence at an order that gives (epsilon, delta); negative where even none would not do
 renyi_limit <- function(alpha, epsilon, delta) epsilon - epsilon_balle(alpha, 0, delta)

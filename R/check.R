@@ -99,9 +99,20 @@ data_frame_matrix <- function(x) {
   out
 }
 
+# what isn't UTF-8 is missing; strings without a declared encoding count as UTF-8, wherever the code runs
+utf8_text <- function(x) {
+  encoding <- Encoding(x)
+  x[encoding == "bytes"] <- NA
+  latin1 <- which(encoding == "latin1")
+  x[latin1] <- enc2utf8(x[latin1])
+  Encoding(x) <- "UTF-8"
+  x[!validUTF8(x)] <- NA
+  x
+}
+
 check_name <- function(x, name, most = 200) {
-  text <- if (is_string(x) && Encoding(x) != "bytes") enc2utf8(as.vector(x)) else ""
-  if (!validUTF8(text) || !nzchar(text) || nchar(text) > most) {
+  text <- if (is_string(x)) utf8_text(as.vector(x)) else NA
+  if (is.na(text) || !nzchar(text) || nchar(text) > most) {
     abort_riemdp("argument", sprintf("`%s` must be one string of 1 to %d characters.", name, as.integer(most)))
   }
   text

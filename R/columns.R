@@ -138,17 +138,6 @@ number_text <- function(x) {
 
 logical_text <- function(x) c("FALSE", "TRUE")[x + 1L]
 
-# what isn't UTF-8 is missing; strings without a declared encoding count as UTF-8, wherever the code runs
-utf8_text <- function(x) {
-  encoding <- Encoding(x)
-  x[encoding == "bytes"] <- NA
-  latin1 <- which(encoding == "latin1")
-  x[latin1] <- enc2utf8(x[latin1])
-  Encoding(x) <- "UTF-8"
-  x[!validUTF8(x)] <- NA
-  x
-}
-
 # ---- tables ----------------------------------------------------------------------------------------------------------
 
 # Records as numbers, for private calls: tables, text and classed vectors cell by cell, in the shape that they have.

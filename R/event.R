@@ -38,8 +38,8 @@ TIMES_MOST <- 1e12
 #'   number.
 #' * `event_sample(q, event)`: a share `q` of the records, of public size, drawn without replacement. Not of parts with
 #'   public keys: a sample in each part is.
-#' * `event_shuffle(n, event)`: `n` reports of an epsilon-DP local randomiser, in random order. Only for `event_pure()`:
-#'   there the theorem holds (Feldman, McMillan and Talwar 2021).
+#' * `event_shuffle(n, event)`: `n` reports in random order, each of one record by the same epsilon-DP randomiser, which
+#'   sees no other report. Only for `event_pure()`: there the theorem holds (Feldman, McMillan and Talwar 2022).
 #' * `event_compose(..., times)`: all of them, `times` over, on the same data; each may depend on earlier results, but
 #'   the events are fixed beforehand.
 #'   Of a sample it is a sample drawn once and used by all; each step has a sample of its own in
@@ -77,7 +77,9 @@ TIMES_MOST <- 1e12
 #' `riemdp_error_event` for an object that is no event.
 #' @references Cesar and Rogers (2021), Bounding, concentrating, and truncating, *Proceedings of Machine Learning
 #'   Research* 132, 421-457.
-#'   Feldman, McMillan and Talwar (2021), Hiding among the clones, \doi{10.1109/FOCS52979.2021.00096}.
+#'   Feldman, McMillan and Talwar (2022), Stronger privacy amplification by shuffling, SODA 2023,
+#'   \doi{10.1137/1.9781611977554.ch181}, whose erratum (arXiv 2208.04591) names a gap; our proof is in
+#'   `inst/proofs/accounting.md`, section 1.
 #'   Canonne, Kamath and Steinke (2020), The discrete Gaussian for differential privacy, \doi{10.29012/jpc.784}.
 #' @examples
 #' step <- event_poisson(0.01, event_gaussian(1))

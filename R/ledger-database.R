@@ -308,13 +308,20 @@ close_connection <- function(ledger, con, done, durable) {
   if (!is.null(kept)) drop_connection(ledger$path) else try(DBI::dbDisconnect(con), silent = TRUE)
 }
 
-# how a statement gets its values: SQLite binds them, elsewhere they are written into its text
+# How a statement gets its values: SQLite binds them, elsewhere they are written into its text. A driver that answers
+# NULL to what failed, with a warning (RPostgreSQL), is no answer: the transaction is lost by then, though it commits.
 filler <- function(con) {
   bound <- is_sqlite(con)
   function(does, sql, values) {
     if (sql %in% names(LEDGER_STATEMENTS)) sql <- LEDGER_STATEMENTS[[sql]]
-    if (!length(values)) return(does(con, sql))
-    if (!bound) return(does(con, DBI::sqlInterpolate(con, sql, .dots = values)))
-    does(con, gsub("?", ":", sql, fixed = TRUE), params = values)
+    answer <- if (!length(values)) {
+      does(con, sql)
+    } else if (bound) {
+      does(con, gsub("?", ":", sql, fixed = TRUE), params = values)
+    } else {
+      does(con, DBI::sqlInterpolate(con, sql, .dots = values))
+    }
+    if (is.null(answer)) stop("a statement failed")
+    answer
   }
 }

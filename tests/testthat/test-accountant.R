@@ -530,6 +530,76 @@ test_that("shuffles: the summed bound is that of the pair, and below the publish
   expect_lt(exact, e0)
 })
 
+# exact delta of n shuffled reports by a randomiser with the rows of `laws`, of which the first record has row 1 or 2 and the others are
+# `rest`; two directions
+shuffled_delta <- function(laws, rest, epsilon) {
+  counts <- function(rows) { # the law of how often each outcome is reported
+    out <- stats::setNames(1, paste(rep(0, ncol(laws)), collapse = " "))
+    for (row in rows) {
+      more <- lapply(seq_len(ncol(laws)), function(i) {
+        at <- lapply(strsplit(names(out), " "), function(k) paste(replace(as.integer(k), i, as.integer(k[i]) + 1L), collapse = " "))
+        stats::setNames(out * laws[row, i], unlist(at))
+      })
+      out <- unlist(more)
+      out <- tapply(out, names(out), sum)
+    }
+    out
+  }
+  p <- counts(c(1, rest))
+  q <- counts(c(2, rest))[names(p)]
+  max(sum(pmax(p - exp(epsilon) * q, 0)), sum(pmax(q - exp(epsilon) * p, 0)))
+}
+
+test_that("shuffles: no randomiser shows more than their bound, which some nearly attain", {
+  # the published figures
+  expect_equal(as.double(dp_epsilon(event_shuffle(1e4, event_pure(4)), 1e-6)), 0.411, tolerance = 2e-3)
+  expect_equal(as.double(dp_epsilon(event_shuffle(1e4, event_pure(6)), 1e-6)), 1.47, tolerance = 2e-3)
+  # delta is E(sum of n variables)_+ / n, summed without clones
+  direct <- function(n, e0, epsilon) {
+    p <- 1 / (exp(e0) + 1)
+    k <- expand.grid(a = 0:n, b = 0:n)
+    k <- k[k$a + k$b <= n, ]
+    law <- stats::dbinom(k$a + k$b, n, 2 * p) * stats::dbinom(k$a, k$a + k$b, 0.5)
+    sum(law * pmax((exp(e0) - exp(epsilon)) * k$a - (exp(epsilon + e0) - 1) * k$b, 0)) / n
+  }
+  for (e0 in c(0.3, 1, 3)) {
+    for (n in c(2, 7, 40)) {
+      e <- event_shuffle(n, event_pure(e0))
+      for (at in c(0, 0.3, 0.8) * e0) expect_equal(as.double(dp_delta(e, at)) / direct(n, e0, at), 1, tolerance = 1e-8)
+    }
+  }
+  set.seed(1)
+  share <- 0
+  for (run in 1:60) {
+    e0 <- stats::runif(1, 0.2, 3)
+    size <- sample(2:4, 1)
+    kinds <- sample(3:4, 1)
+    n <- sample(2:5, 1)
+    # entries between 1 and e^e0 times a column's least: epsilon-DP after division if that is e0/2
+    laws <- matrix(exp(e0 / 2 * sample(0:1, kinds * size, TRUE)), kinds) * rep(stats::rexp(size), each = kinds)
+    if (run %% 2) { # outcomes that tell two records apart, and one that hides the others
+      p <- 1 / (exp(e0) + 1) * stats::runif(1, 0.5, 1)
+      least <- (1 - (exp(e0) + 1) * p) / exp(e0)
+      laws <- rbind(c(exp(e0) * p, p, 1 - (exp(e0) + 1) * p, 0), c(p, exp(e0) * p, 1 - (exp(e0) + 1) * p, 0), c(p, p, least, 1 - 2 * p - least))
+      # the last outcome has to be possible for all
+      laws <- 0.999 * laws + 0.001 * rep(laws[3, ], each = 3)
+      kinds <- 3
+    }
+    laws <- laws / rowSums(laws)
+    e0 <- max(apply(log(laws), 2, function(x) diff(range(x)))) # what it is
+    if (e0 < 0.01) next # all laws are equal
+    rest <- sample(kinds, n - 1, TRUE)
+    if (run %% 2) rest <- rep(3, n - 1)
+    for (at in c(0, 0.4, 0.8) * e0) {
+      bound <- as.double(dp_delta(event_shuffle(n, event_pure(e0)), at))
+      truth <- shuffled_delta(laws, rest, at)
+      expect_lte(truth, bound * (1 + 1e-9) + 1e-15)
+      share <- max(share, truth / bound)
+    }
+  }
+  expect_gt(share, 0.5)
+})
+
 test_that("shuffles whose reports hardly hide anything are not free", {
   # no clones: the record's own report is randomised response
   for (e0 in c(20, 30, 36, 37, 40, 100)) {
@@ -569,6 +639,9 @@ test_that("at the ends of doubles there is a bound or a classed error, from ever
     }
   }
   expect_gte(tried, 9 * length(events))
+  # a question far beyond all losses has an answer, and no word of a grid
+  far <- dp_delta(event_compose(event_poisson(0.01, event_gaussian(1e-4)), times = 10), 1e-5 * X)
+  expect_lte(as.double(far), 1e-300)
   # little noise: little hidden, by whatever accountant has an answer
   for (s in if (quick()) c(1e-2, 1e-4) else c(1e-2, 1e-3, 1e-4, 1e-8)) {
     e <- event_compose(event_poisson(0.01, event_gaussian(s)), times = 10)
