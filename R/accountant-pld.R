@@ -361,7 +361,8 @@ pld_bracket <- function(event, delta = NULL, epsilon = NULL, tol = 1e-4) {
     if (round > 1 && isTRUE(abs(found$h / step - 1) < 0.2)) break
     step <- found$h
     best <- c(lower = max(best[[1]], found$lower), upper = min(best[[2]], found$upper))
-    if (best[[2]] - best[[1]] <= tol * best[[2]] || !is.finite(best[[2]]) || found$n > REFINE_POINTS) break
+    # where nothing is known from below a finer grid knows nothing either
+    if (best[[2]] - best[[1]] <= tol * best[[2]] || !is.finite(best[[2]]) || found$n > REFINE_POINTS || best[[1]] <= 0) break
     if (best[[2]] - best[[1]] > 0.7 * gap) {
       # where rounding decides, finer grids don't help; a coarser one may
       if (refine > 1) break
@@ -380,11 +381,23 @@ pld_ends <- function(event, has_atoms, delta, epsilon, grid, near, tol) {
   upper <- above$value
   if (upper > 0 && upper < if (is.null(epsilon)) Inf else 1) near <- upper
   lower <- pld_bound(event, FALSE, delta, epsilon, grid, near = near)$value
-  if (has_atoms && upper - lower > tol * upper) {
-    lower <- max(lower, pld_bound(event, FALSE, delta, epsilon, grid, near = near, couple = TRUE)$value)
+  points <- above$n %||% 0
+  # split atoms lose about as much as their grid is wide: first a coarse one, which tells how fine it has to be
+  finer <- COARSE_SPLIT
+  before <- Inf
+  while (has_atoms && upper - lower > tol * upper) {
+    split <- pld_bound(event, FALSE, delta, epsilon, grid * finer, near = near, couple = TRUE)
+    lower <- max(lower, split$value)
+    points <- max(points, split$n, na.rm = TRUE)
+    gap <- upper - split$value
+    if (finer <= 1 || points > 4 * REFINE_POINTS || gap > 0.7 * before || split$value <= 0) break
+    before <- gap
+    finer <- max(1, finer * min(0.5, 0.6 * tol * upper / gap))
   }
-  list(lower = lower, upper = upper, h = above$h, n = above$n %||% 0)
+  list(lower = lower, upper = upper, h = above$h, n = points)
 }
+
+COARSE_SPLIT <- 32
 
 # the whole distribution on a grid, for steps inside a sample: untilted, with mass below the window moved up
 pld_distribution <- function(event, direction, upper) {

@@ -204,8 +204,9 @@ best_answer <- function(event, given, wanted, conversion, both) {
     # whoever finds it, a lower bound is one
     if (both) lower <- max_known(c(lower, attr(found, "lower")))
     if (is.null(best) || as.double(found) < as.double(best)) best <- found
-    # nothing is below an exact price
-    if (name %in% accountants_with("exact")) break
+    # nothing is below an exact price, or below 0
+    if (as.double(found) == 0) lower <- 0
+    if (name %in% accountants_with("exact") || as.double(found) == 0) break
   }
   if (is.null(best)) {
     abort_riemdp("unpriced",
