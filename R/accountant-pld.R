@@ -9,6 +9,7 @@
 
 # Source of one part. `direction`: "leave" (the first data set holds the record), "enter", or "both" for replaced
 # records, whose pairs are their own mirror images.
+# long: a line for each kind of event
 pld_part <- function(event, direction, upper = TRUE) {
   p <- event$parameters
   switch(event$type,
@@ -19,6 +20,7 @@ pld_part <- function(event, direction, upper = TRUE) {
     laplace = laplace_source(1 / p$scale, 1, 0),
     discrete_gaussian = atoms_discrete_gaussian(p$sigma, p$sensitivity, p$dimension),
     shuffle = atoms_shuffle(p$n, event$children[[1]]$parameters$epsilon),
+    select = atoms_pure(pair_of_select(event)),
     custom = claimed_source(event, direction, upper),
     pair = atoms_pair(pair_laws(p, direction == "enter")),
     poisson = sampled_source(event$children[[1]], p$q, direction, upper),
@@ -216,10 +218,11 @@ chernoff <- function(d, delta = NULL, epsilon = NULL) {
   if (d$theta <= 0) return(if (is.null(epsilon)) Inf else 1)
   v <- (d$log_scale + d$rounding) / d$theta
   if (!is.null(epsilon)) {
-    return(min(1, delta_balle(, v, epsilon - pld_slack(d), d$theta) + d$infinite * (1 + 1e-12) + 1e-300))
+    delta <- delta_balle(value = v, epsilon = epsilon - pld_slack(d), over = d$theta)
+    return(min(1, delta + d$infinite * (1 + 1e-12) + 1e-300))
   }
   if (d$infinite >= delta) return(Inf)
-  max(0, epsilon_balle(, v, delta - d$infinite, d$theta) + pld_slack(d))
+  max(0, epsilon_balle(value = v, delta = delta - d$infinite, over = d$theta) + pld_slack(d))
 }
 
 # One bound for one direction; `step` overrides the grid. From above: `least` is returned where the answer can't be
@@ -274,7 +277,8 @@ pld_value <- function(d, plan, upper, delta, epsilon) {
 # about the epsilon (delta) of a direction, to take the dearer one first
 plan_guess <- function(plan, delta = NULL, epsilon = NULL) {
   v <- plan$K(plan$theta) / plan$theta
-  if (is.null(epsilon)) epsilon_balle(, v, delta, plan$theta) else delta_balle(, v, epsilon, plan$theta)
+  if (!is.null(epsilon)) return(delta_balle(value = v, epsilon = epsilon, over = plan$theta))
+  epsilon_balle(value = v, delta = delta, over = plan$theta)
 }
 
 # `near`: a number near the answer, if one is known
@@ -361,8 +365,8 @@ pld_bracket <- function(event, delta = NULL, epsilon = NULL, tol = 1e-4) {
     if (round > 1 && isTRUE(abs(found$h / step - 1) < 0.2)) break
     step <- found$h
     best <- c(lower = max(best[[1]], found$lower), upper = min(best[[2]], found$upper))
-    # where nothing is known from below a finer grid knows nothing either
-    if (best[[2]] - best[[1]] <= tol * best[[2]] || !is.finite(best[[2]]) || found$n > REFINE_POINTS || best[[1]] <= 0) break
+    if (best[[2]] - best[[1]] <= tol * best[[2]] || !is.finite(best[[2]]) || found$n > REFINE_POINTS) break
+    if (best[[1]] <= 0) break # nothing is known from below, nor would a finer grid know more
     if (best[[2]] - best[[1]] > 0.7 * gap) {
       # where rounding decides, finer grids don't help; a coarser one may
       if (refine > 1) break

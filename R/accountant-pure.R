@@ -103,10 +103,6 @@ advanced_epsilon <- function(event, delta) {
   list(value = (sqrt(-2 * log(delta) * sum(times * e^2)) + sum(times * e * expm1(e))) * (1 + 1e-15))
 }
 
-# The chance that another report is one of the two that the record's own is: 2/(e^epsilon + 1), Feldman, McMillan and
-# Talwar (2022), for every epsilon-DP randomiser (proofs/accounting.md, section 1)
-clone_chance <- function(epsilon) 2 * stats::plogis(-epsilon)
-
 # a single shuffle, summed over the number of clones
 shuffle_delta_of <- function(n, epsilon0, epsilon) {
   if (epsilon >= epsilon0) return(0)
@@ -135,6 +131,7 @@ shuffle_delta_of <- function(n, epsilon0, epsilon) {
 
 # delta at epsilon >= 0; for samples the step's own at log(1 + (e^epsilon - 1)/q), q times (Balle, Barthe and
 # Gaboardi 2018). With `below` all is rounded down.
+# long: a line for each kind of event
 single_delta_of <- function(event, epsilon, below = FALSE) {
   p <- event$parameters
   inner <- function(at) single_delta_of(event$children[[1]], at, below)
@@ -143,6 +140,7 @@ single_delta_of <- function(event, epsilon, below = FALSE) {
   out <- switch(event$type,
     gaussian = , gdp = step_delta(gdp_price(event), epsilon, below),
     pure = response_delta(p$epsilon, epsilon, side),
+    select = response_delta(pair_of_select(event), epsilon, side),
     approx = down * (p$delta + (1 - p$delta) * response_delta(p$epsilon, epsilon, side)),
     laplace = max(0, -expm1((epsilon - (1 + side * 4e-16) / p$scale) / 2)) * (1 + side * 1e-15),
     discrete_gaussian = discrete_delta(p, epsilon, below),

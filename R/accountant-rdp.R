@@ -25,6 +25,7 @@ rdp_value <- function(event, orders) {
     poisson = rdp_poisson(event, orders),
     sample = rdp_sample(event, orders),
     shuffle = rdp_pure(event$children[[1]]$parameters$epsilon, orders),
+    select = rdp_select(event, orders),
     unpriced(event, "Renyi DP")
   )
 }
@@ -87,6 +88,33 @@ rdp_between <- function(known, values, orders) {
   above <- findInterval(orders[inside], known, left.open = TRUE) + 1
   out[inside] <- pmin(out[inside], values[above])
   out * (1 + RDP_ROUNDING)
+}
+
+# ---- the best of several runs ----------------------------------------------------------------------------------------
+
+# Papernot and Steinke (2022), Theorem 2 (proofs/accounting.md, 4): the step's own divergence, and what the choice
+# shows, by the best of other orders
+rdp_select <- function(event, orders) {
+  p <- event$parameters
+  step <- event$children[[1]]
+  others <- c(1.001, 1.01, 1.03, 1.1, 1.2, 1.4, 1.7, 2^seq(1, 9, 0.25))
+  again <- (1 + p$shape) * ((1 - 1 / others) * rdp_value(step, others) - select_rate(p$mean, p$shape) / others)
+  out <- outwards(rdp_value(step, orders) + min(again) + log(p$mean) / (orders - 1))
+  pure <- basic_price(event)
+  if (is.null(pure)) out else pmin(out, rdp_pure(pure[1], orders))
+}
+
+# The logarithm of the chance gamma of the law of runs with this mean, rounded down. With the shape s above 0 the mean
+# is s (1 - gamma)/(gamma (1 - gamma^s)), at 0 (1/gamma - 1)/log(1/gamma); it falls with gamma.
+select_rate <- function(mean, shape) {
+  excess <- function(t) { # t = log(1/gamma)
+    (if (shape > 0) log(shape) - log(-expm1(-shape * t)) else -log(t)) + log(expm1(t)) - log(mean)
+  }
+  most <- 1
+  while (excess(most) < 0) most <- 2 * most
+  least <- most / 2
+  while (excess(least) > 0) least <- least / 2
+  -outwards(stats::uniroot(excess, c(least, most), tol = 1e-13 * least)$root) - 1e-12
 }
 
 # ---- sampled steps ---------------------------------------------------------------------------------------------------
@@ -209,8 +237,8 @@ sample_sum <- function(q, alpha, g, top) {
 
 # Mironov (2017), Proposition 3
 epsilon_mironov <- function(alpha, value, delta) value - log(delta) / (alpha - 1)
-# Balle et al. (2020), Theorem 21; Canonne, Kamath and Steinke (2020), Proposition 12. `over` is alpha - 1, of which near
-# 1 doubles hold more than of alpha.
+# Balle et al. (2020), Theorem 21; Canonne, Kamath and Steinke (2020), Proposition 12. `over` is alpha - 1: near order 1
+# doubles hold more of it than of alpha.
 epsilon_balle <- function(alpha, value, delta, over = alpha - 1) {
   value - log1p(1 / over) - (log(delta) + log1p(over)) / over
 }

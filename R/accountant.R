@@ -218,11 +218,12 @@ best_answer <- function(event, given, wanted, conversion, both) {
 }
 
 # Whether the events' dominating pairs are attained, so that a lower bound for them is one for the truth: not what is
-# only claimed, not the pair of a shuffle, not a group of two in a part
+# only claimed, not the pairs of a shuffle and of a choice, not a group of two in a part
 pairs_attained <- function(event) {
   grouped <- identical(event$parameters$keys, "private") &&
     any(vapply(event$children, `[[`, "", "adjacency") == "add-remove")
-  !event$type %in% c("custom", "shuffle", "pair") && !grouped && all(vapply(event$children, pairs_attained, NA))
+  claimed <- event$type %in% c("custom", "shuffle", "select", "pair")
+  !claimed && !grouped && all(vapply(event$children, pairs_attained, NA))
 }
 
 # an event that stands for one other

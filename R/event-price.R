@@ -28,13 +28,14 @@ sum_parts <- function(event, price) {
 LEAST_PRICE <- 1e-300
 
 # whether an event's price is 0 by its parameters
+# long: a line for each kind of event
 tells_nothing <- function(event) {
   p <- event$parameters
   switch(event$type,
     pure = p$epsilon == 0, approx = p$epsilon == 0 && p$delta == 0, gdp = p$mu == 0, zcdp = p$rho == 0,
     rdp = all(p$epsilons == 0), gaussian = p$noise_multiplier == Inf, laplace = p$scale == Inf,
     custom = any(vapply(event$children, tells_nothing, NA)),
-    poisson = , sample = , shuffle = , compose = , parallel = all(vapply(event$children, tells_nothing, NA)),
+    poisson = , sample = , shuffle = , select = , compose = , parallel = all(vapply(event$children, tells_nothing, NA)),
     FALSE
   )
 }
@@ -62,29 +63,41 @@ parallel_choices <- function(event, most = 40) {
 }
 
 # A part's event where a record is replaced within it. What is open holds for that too; what is stated for one record
-# more or less holds for a group of two (for zCDP: Bun and Steinke 2016, Proposition 1.9).
-within_part <- function(child) {
-  if (child$adjacency != "add-remove") return(child)
-  mu <- gaussian_step(child)
-  if (!is.null(mu)) return(new_event("gdp", "replace-one", list(mu = 2 * mu)))
-  price <- basic_price(child)
-  if (!is.null(price)) {
-    delta <- if (price[2] > 0) (1 + exp(price[1])) * price[2] else 0
-    return(new_event("approx", "replace-one", list(epsilon = 2 * price[1], delta = min(1, delta))))
+# more or less holds for a group of two.
+within_part <- function(child) if (child$adjacency == "add-remove") grouped(child, 2, "replace-one") else child
+
+# The event as a group of `size` records sees it (proofs/accounting.md, 2). Composed parts one by one: a group meets
+# each of them. A part with a delta may say that another holds but for it, so then the whole is turned.
+grouped <- function(event, size, adjacency) {
+  p <- event$parameters
+  alone <- c("compose", "pure", "laplace", "gaussian", "gdp", "discrete_gaussian", "zcdp")
+  if (event$type == "compose" && all(vapply(event$children, `[[`, "", "type") %in% alone)) {
+    return(new_event("compose", adjacency, p, lapply(event$children, grouped, size, adjacency)))
   }
-  new_event("zcdp", "replace-one", list(rho = 4 * zcdp_price(child)))
+  if (event$type == "laplace") return(new_event("laplace", adjacency, list(scale = p$scale / size)))
+  if (event$type == "pure") return(new_event("pure", adjacency, list(epsilon = size * p$epsilon)))
+  if (event$type == "discrete_gaussian") {
+    p$sensitivity <- size * p$sensitivity
+    return(new_event(event$type, adjacency, p))
+  }
+  mu <- gaussian_step(event)
+  if (!is.null(mu)) return(new_event("gdp", adjacency, list(mu = size * mu)))
+  price <- basic_price(event)
+  if (is.null(price)) return(new_event("zcdp", adjacency, list(rho = size^2 * zcdp_price(event))))
+  delta <- if (price[2] > 0) price[2] * if (price[1] > 0) expm1(size * price[1]) / expm1(price[1]) else size else 0
+  new_event("approx", adjacency, list(epsilon = size * price[1], delta = min(1, outwards(delta))))
 }
 
-# The same of composed parts one by one: a group of two meets each of them. A part with a delta may say that another
-# holds but for it, so then the whole is turned.
-group_of_two <- function(event) {
-  alone <- c("compose", "pure", "laplace", "gaussian", "gdp", "discrete_gaussian", "zcdp")
-  if (event$type != "compose" || !all(vapply(event$children, `[[`, "", "type") %in% alone)) return(within_part(event))
-  parts <- lapply(event$children, function(part) {
-    part$adjacency <- event$adjacency # what is open in it isn't open here
-    group_of_two(part)
+#' @rdname dp_event
+#' @export
+event_group <- function(event, size) {
+  event <- check_event(event)
+  size <- as.double(check_count(size, "size", most = 1e6))
+  if (size == 1) return(event)
+  tryCatch(grouped(event, size, event$adjacency), riemdp_error_unpriced = function(e) {
+    abort_riemdp("unsupported", paste("no theorem for groups is used here for that event: it must be made of Gaussian,",
+                                      "Laplace, zCDP or (epsilon, delta) steps."))
   })
-  new_event("compose", "replace-one", event$parameters, parts)
 }
 
 # a price that adds up, of parallel parts: the dearest, or the two dearest
@@ -139,6 +152,10 @@ basic_price <- function(event) {
       if (!is.null(inner)) c(sampled_epsilon(inner[1], p$q), p$q * inner[2])
     },
     shuffle = basic_price(event$children[[1]]),
+    select = {
+      inner <- basic_price(event$children[[1]])
+      if (!is.null(inner) && inner[2] == 0) c((2 + p$shape) * inner[1], 0)
+    },
     compose = {
       inner <- both(event$children, `+`)
       if (!is.null(inner)) p$times * inner
@@ -146,6 +163,17 @@ basic_price <- function(event) {
     parallel = if (!is.null(both(event$children, pmax))) pmin(parallel_price(event, basic_price), c(Inf, 1)),
     NULL
   )
+}
+
+# The chance that another report is one of the two that the record's own is: 2/(e^epsilon + 1), Feldman, McMillan and
+# Talwar (2022), for every epsilon-DP randomiser (proofs/accounting.md, section 1)
+clone_chance <- function(epsilon) 2 * stats::plogis(-epsilon)
+
+# epsilon of a choice that randomised response dominates
+pair_of_select <- function(event) {
+  pure <- basic_price(event)
+  if (is.null(pure)) unpriced(event, "randomised response", "the best of several runs has a pair for pure steps only")
+  pure[1]
 }
 
 # the largest loss, and the mass of what tells all
@@ -175,7 +203,7 @@ zcdp_price <- function(event) {
     custom = best_claim(event, zcdp_price, "zCDP"),
     compose = sum_parts(event, zcdp_price),
     parallel = parallel_price(event, zcdp_price),
-    poisson = , sample = , shuffle = zcdp_sampled(event),
+    poisson = , sample = , shuffle = , select = zcdp_sampled(event),
     unpriced(event, "zCDP")
   )
 }
@@ -185,11 +213,13 @@ zcdp_pure <- function(epsilon) epsilon * tanh(epsilon / 2)
 # losses that lie between two numbers epsilon apart (proofs/accounting.md, 2)
 zcdp_range <- function(epsilon) min(outwards(epsilon^2 / 8), zcdp_pure(epsilon))
 
-# pure steps stay pure when sampled; a whole sample is the step itself
+# pure steps stay pure when sampled or selected; a whole sample is the step itself
 zcdp_sampled <- function(event) {
-  if (identical(event$parameters$q, 1) && event$type != "shuffle") return(zcdp_price(event$children[[1]]))
+  if (identical(event$parameters$q, 1)) return(zcdp_price(event$children[[1]]))
   pure <- basic_price(event)
-  if (is.null(pure) || pure[2] > 0) unpriced(event, "zCDP", "sampled Gaussian noise is not concentrated this way")
+  if (is.null(pure) || pure[2] > 0) {
+    unpriced(event, "zCDP", "samples of Gaussian noise, and the best of several, are not concentrated this way")
+  }
   zcdp_pure(pure[1])
 }
 

@@ -2,7 +2,7 @@
 # Accountants (accountant-*.R) price them, event-price.R gives the figures that a ledger adds up.
 
 EVENT_TYPES <- c("pure", "laplace", "gaussian", "discrete_gaussian", "gdp", "zcdp", "rdp", "approx", "custom", "pair",
-                 "shuffle", "poisson", "sample", "compose", "parallel")
+                 "shuffle", "poisson", "sample", "select", "compose", "parallel")
 ADJACENCIES <- c("replace-one", "add-remove")
 TIMES_MOST <- 1e12
 
@@ -40,6 +40,13 @@ TIMES_MOST <- 1e12
 #'   public keys: a sample in each part is.
 #' * `event_shuffle(n, event)`: `n` reports in random order, each of one record by the same epsilon-DP randomiser, which
 #'   sees no other report. Only for `event_pure()`: there the theorem holds (Feldman, McMillan and Talwar 2022).
+#' * `event_select(event, mean, shape)`: the event run a secret number of times, of which only the best result by a
+#'   score that is part of each run's own result is shown; to choose a radius or a method. The number is drawn from the
+#'   negative binomial law of that shape without its zero, of this mean; shape 1 is geometric, 0 logarithmic. A pure
+#'   step costs `2 + shape` times its epsilon, whatever the mean; others are priced by Renyi DP (Papernot and Steinke
+#'   2022). Runs must be independent, and everything that they show must be in the event.
+#' * `event_group(event, size)`: not a type of its own but the event as it protects `size` records together that one
+#'   person may have, each replaced, or each more or less.
 #' * `event_compose(..., times)`: all of them, `times` over, on the same data; each may depend on earlier results, but
 #'   the events are fixed beforehand.
 #'   Of a sample it is a sample drawn once and used by all; each step has a sample of its own in
@@ -68,6 +75,9 @@ TIMES_MOST <- 1e12
 #' @param q probability or share, above 0 and at most 1; for `event_pair()` masses of the second law, as many as `p`.
 #' @param n number of reports, a whole number of at least 2.
 #' @param event,... events.
+#' @param mean mean number of runs, above 1 and at most 1e9.
+#' @param shape of their law, from 0 to 100.
+#' @param size number of records, a whole number from 1 to 1e6.
 #' @param times a whole number of at least 1.
 #' @param keys `"public"` or `"private"`.
 #' @param adjacency `"replace-one"`, `"add-remove"`, or `NULL` for open.
@@ -80,6 +90,8 @@ TIMES_MOST <- 1e12
 #'   Feldman, McMillan and Talwar (2022), Stronger privacy amplification by shuffling, SODA 2023,
 #'   \doi{10.1137/1.9781611977554.ch181}, whose erratum (arXiv 2208.04591) names a gap; our proof is in
 #'   `inst/proofs/accounting.md`, section 1.
+#'   Papernot and Steinke (2022), Hyperparameter tuning with Renyi differential privacy, ICLR 2022,
+#'   \doi{10.48550/arXiv.2110.03620}.
 #'   Canonne, Kamath and Steinke (2020), The discrete Gaussian for differential privacy, \doi{10.29012/jpc.784}.
 #' @examples
 #' step <- event_poisson(0.01, event_gaussian(1))
@@ -87,6 +99,9 @@ TIMES_MOST <- 1e12
 #' event_compose(event_pure(0.1), event_gaussian(5), adjacency = "replace-one")
 #' # randomised response among three answers, as a pair of laws
 #' dp_epsilon(event_pair("three answers", c(0.6, 0.2, 0.2), c(0.2, 0.6, 0.2), "replace-one"), 1e-6)
+#' # the best of some 20 radii, each tried by a step of epsilon = .1; and what three records of one person share
+#' dp_epsilon(event_select(event_pure(0.1), mean = 20), 0)
+#' event_group(event_gaussian(5), 3)
 #' # ten releases on one secret sample of a tenth, and on ten samples
 #' dp_epsilon(event_poisson(0.1, event_compose(event_pure(0.1), times = 10)), 0)
 #' dp_epsilon(event_compose(event_poisson(0.1, event_pure(0.1)), times = 10), 0)
@@ -302,6 +317,17 @@ shuffle_of <- function(n, event) {
   new_event("shuffle", set_adjacency(event$adjacency, "replace-one", "shuffling"), list(n = n), list(event))
 }
 
+#' @rdname dp_event
+#' @export
+event_select <- function(event, mean, shape = 1) select_of(check_event(event), mean, shape)
+
+select_of <- function(event, mean, shape) {
+  mean <- check_number(mean, "mean", least = 1, most = 1e9)
+  shape <- check_number(shape, "shape", least = 0, most = 100)
+  if (mean <= 1) abort_riemdp("argument", "`mean` must be above 1: a step that is run once is the step itself.")
+  new_event("select", event$adjacency, list(mean = mean, shape = shape), list(event))
+}
+
 # events given one by one or as a list
 gather_events <- function(...) {
   children <- list(...)
@@ -365,7 +391,7 @@ check_event_at <- function(event, depth) {
   parts <- event_entries(event, depth)
   inner <- lapply(unname(parts$children), check_event_at, depth + 1)
   # atomic parts have no children, and wrappers one: else something was added by hand
-  count <- switch(parts$type, poisson = , sample = , shuffle = 1, compose = , parallel = , custom = NA, 0)
+  count <- switch(parts$type, poisson = , sample = , shuffle = , select = 1, compose = , parallel = , custom = NA, 0)
   if (if (is.na(count)) !length(inner) else length(inner) != count) broken_event()
   made <- remake_event(parts$type, parts$parameters, parts$adjacency, inner)
   if (!identical(made$adjacency, parts$adjacency)) broken_event()
@@ -390,6 +416,7 @@ event_entries <- function(event, depth) {
 }
 
 # by its constructor, which checks each parameter
+# long: a line for each kind of event
 remake_event <- function(type, p, adjacency, inner) {
   switch(type,
     pure = event_pure(p$epsilon, adjacency, p$range %||% FALSE), laplace = event_laplace(p$scale, adjacency),
@@ -399,6 +426,7 @@ remake_event <- function(type, p, adjacency, inner) {
     rdp = event_rdp(p$orders, p$epsilons, adjacency), approx = event_approx(p$epsilon, p$delta, adjacency),
     custom = remake_custom(p, adjacency, inner), pair = event_pair(p$label, p$p, p$q, adjacency),
     poisson = poisson_of(p$q, inner[[1]]), sample = sample_of(p$q, inner[[1]]), shuffle = shuffle_of(p$n, inner[[1]]),
+    select = select_of(inner[[1]], p$mean, p$shape),
     compose = compose_of(inner, p$times, adjacency), parallel = parallel_of(inner, p$keys, adjacency)
   )
 }
@@ -432,6 +460,7 @@ describe_event <- function(e) {
     poisson = sprintf("Poisson sample(q = %s, %s)", number(p$q), inside),
     sample = sprintf("sample without replacement(q = %s, %s)", number(p$q), inside),
     shuffle = sprintf("shuffle(n = %s, %s)", number(p$n), inside),
+    select = sprintf("best of several(mean = %s, shape = %s, %s)", number(p$mean), number(p$shape), inside),
     compose = describe_composed(inside, p$times),
     parallel = sprintf("parallel over %s keys(%s)", p$keys, paste(inside, collapse = ", "))
   )

@@ -394,7 +394,7 @@ ledger_spend <- function(ledger, event, what = "", ..., data_set = "default", pa
   if (!identical(what, "")) what <- check_name(what, "what")
   event <- check_event(event)
   if (in_pairs(ledger, event)) {
-    event <- group_of_two(event)
+    event <- within_part(event)
     what <- paste0(what, if (nzchar(what)) " ", "(counted as a group of two)")
   }
   source <- source %||% NA_character_

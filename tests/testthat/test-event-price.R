@@ -243,3 +243,106 @@ test_that("many of what is too small for doubles isn't nothing", {
     expect_identical(as.double(event_price(event_compose(free, times = 1e12), "zcdp")), 0)
   }
 })
+
+# ---- the best of several runs, and groups ------------------------------------------------------------------------------------
+
+# the law of the best of K runs, outcomes from worst to best, by the law of K itself
+best_of <- function(q, mean, shape) {
+  k <- 1:40000
+  weight <- function(gamma) {
+    log_w <- k * log1p(-gamma) + if (shape > 0) lgamma(k + shape) - lgamma(k + 1) else -log(k)
+    w <- exp(log_w - max(log_w))
+    w / sum(w)
+  }
+  gamma <- stats::uniroot(function(g) log(sum(k * weight(g)) / mean), c(1e-3, 1 - 1e-9), tol = 1e-13)$root
+  below <- cumsum(q)
+  pgf <- vapply(c(0, below), function(x) sum(weight(gamma) * x^k), 0)
+  diff(pgf)
+}
+
+test_that("the best of several runs shows no more than its price, which some nearly attain", {
+  one_way <- function(p, q, a) riemdp:::log_sum(a * log(p) + (1 - a) * log(q)) / (a - 1)
+  renyi <- function(p, q, a) max(0, one_way(p, q, a), one_way(q, p, a))
+  share <- 0
+  orders <- c(1.5, 2, 4, 10, 50)
+  set.seed(1)
+  for (shape in c(0, 0.5, 1, 3)) {
+    for (mean in c(1.5, 20)) {
+      for (run in 1:6) {
+        e <- c(0.2, 1)[1 + run %% 2]
+        m <- c(2, 3, 6)[1 + run %% 3]
+        # one outcome is the best, and rare: it is found where runs are many
+        q <- stats::rexp(m) * c(rep(1, m - 1), 0.01)
+        p <- q * exp(e / 2 * c(-1, 1)[c(sample(2, m - 1, TRUE), 2)])
+        q <- q / sum(q)
+        p <- p / sum(p)
+        loss <- max(abs(log(p / q)))
+        if (loss < 0.01) next # one law
+        said <- dp_epsilon(event_select(event_pure(loss), mean, shape), 0)
+        expect_equal(as.double(said), (2 + shape) * loss, tolerance = 1e-12)
+        a <- best_of(p, mean, shape)
+        b <- best_of(q, mean, shape)
+        expect_lte(max(abs(log(a / b))), as.double(said) * (1 + 1e-9))
+        share <- max(share, max(abs(log(a / b))) / as.double(said))
+        # a step of which the divergences alone are known
+        known <- seq(1.001, 300, length.out = 600)
+        step <- event_rdp(known, vapply(known, function(at) renyi(p, q, at), 0))
+        bound <- event_price(event_select(step, mean, shape), "rdp", orders)
+        expect_true(all(vapply(orders, function(at) renyi(a, b, at), 0) <= bound))
+      }
+    }
+  }
+  expect_gt(share, 0.75)
+  # by hand: one order decides
+  others <- c(1.001, 1.01, 1.03, 1.1, 1.2, 1.4, 1.7, 2^seq(1, 9, 0.25))
+  rho <- 0.005
+  by_hand <- 3 * rho + 2 * min((1 - 1 / others) * rho * others + log(20) / others) + log(20) / 2
+  expect_equal(event_price(event_select(event_zcdp(rho), 20), "rdp", 3), by_hand, tolerance = 1e-10)
+  for (shape in c(0, 1e-9, 0.5, 1, 7)) { # gamma of a mean
+    for (mean in c(1.001, 3, 1e4)) {
+      t <- -riemdp:::select_rate(mean, shape)
+      expect_equal((if (shape > 0) shape / -expm1(-shape * t) else 1 / t) * expm1(t) / mean, 1, tolerance = 1e-9)
+    }
+  }
+})
+
+test_that("what is chosen from several runs is priced where a theorem holds, and nowhere else", {
+  pure <- event_select(event_pure(0.1), 20)
+  expect_equal(as.double(dp_delta(pure, 0.1)), stats::plogis(0.3) * -expm1(-0.2), tolerance = 1e-12)
+  expect_equal(as.double(dp_epsilon(event_compose(pure, event_gaussian(3)), 1e-6)),
+               as.double(dp_epsilon(event_compose(event_pure(0.3), event_gaussian(3)), 1e-6)), tolerance = 1e-4)
+  expect_true(is.na(attr(dp_epsilon(pure, 1e-6), "lower")))
+  expect_equal(event_price(pure, "zcdp"), 0.3 * tanh(0.15))
+  normal <- event_select(event_gaussian(10), 20)
+  expect_identical(attr(dp_epsilon(normal, 1e-6), "accountant"), "rdp")
+  for (unit in c("zcdp", "basic")) expect_error(event_price(normal, unit), class = "riemdp_error_unpriced")
+  expect_error(dp_epsilon(event_select(event_approx(0.1, 1e-9), 20), 1e-6), class = "riemdp_error_unpriced")
+  for (bad in list(1, 0.5, Inf, "a")) expect_error(event_select(event_pure(1), bad), class = "riemdp_error_argument")
+  for (bad in list(-0.1, 101, NA)) expect_error(event_select(event_pure(1), 2, bad), class = "riemdp_error_argument")
+  expect_identical(check_event(unserialize(serialize(normal, NULL))), normal)
+  expect_output(print(normal), "best of several(mean = 20, shape = 1, Gaussian(noise multiplier = 10))", fixed = TRUE)
+  ledger <- dp_ledger(NULL, 1)
+  ledger_spend(ledger, pure)
+  expect_equal(summary(ledger)$spent[1], 0.3)
+})
+
+test_that("a group of records is protected by as much less as each theorem says", {
+  expect_identical(event_group(event_gaussian(5), 1), event_gaussian(5))
+  expect_equal(as.double(dp_epsilon(event_group(event_gaussian(6), 3), 1e-6)), as.double(dp_epsilon(event_gaussian(2), 1e-6)), tolerance = 1e-9)
+  expect_identical(event_group(event_pure(0.1, "add-remove"), 4), event_pure(0.4, "add-remove"))
+  expect_identical(event_group(event_laplace(6), 3), event_laplace(2))
+  expect_identical(event_group(event_zcdp(0.1), 3)$parameters$rho, 0.9)
+  expect_identical(event_group(event_discrete_gaussian(4, 2), 3)$parameters$sensitivity, 6)
+  p <- event_group(event_approx(0.5, 1e-7), 4)$parameters
+  expect_equal(c(p$epsilon, p$delta), c(2, 1e-7 * sum(exp(0.5 * 0:3))), tolerance = 1e-10)
+  expect_equal(event_group(event_approx(0, 1e-7), 4)$parameters$delta, 4e-7, tolerance = 1e-10)
+  both <- event_group(event_compose(event_laplace(6), event_compose(event_pure(0.1), event_gaussian(3), times = 2), times = 5), 2)
+  expect_equal(as.double(dp_epsilon(both, 1e-6)),
+               as.double(dp_epsilon(event_compose(event_laplace(3), event_compose(event_pure(0.2), event_gaussian(1.5), times = 2), times = 5), 1e-6)),
+               tolerance = 1e-9)
+  # sampled Gaussians have no theorem here, sampled pure steps have
+  expect_error(event_group(event_poisson(0.1, event_gaussian(1)), 2), class = "riemdp_error_unsupported")
+  expect_error(event_group(event_rdp(2, 1), 2), class = "riemdp_error_unsupported")
+  expect_equal(event_group(event_poisson(0.1, event_pure(1)), 2)$parameters$epsilon, 2 * log1p(0.1 * expm1(1)))
+  for (bad in list(0, 1.5, Inf)) expect_error(event_group(event_pure(1), bad), class = "riemdp_error_argument")
+})

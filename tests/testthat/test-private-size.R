@@ -370,9 +370,9 @@ test_that("a ledger doesn't mix notions unless asked to, and then a release coun
   dp_mean(x, s$M, 1, s$center, s$radius, ledger = two) # releases of its own notion as ever
   # by other rules: parts one by one, but not where one's delta is about the others
   both <- event_compose(event_pure(0.5), event_gaussian(10), adjacency = "add-remove")
-  expect_equal(event_price(internal$group_of_two(both), "zcdp"), event_price(event_pure(1), "zcdp") + 4 * event_price(event_gaussian(10), "zcdp"))
+  expect_equal(event_price(internal$within_part(both), "zcdp"), event_price(event_pure(1), "zcdp") + 4 * event_price(event_gaussian(10), "zcdp"))
   given <- event_compose(event_pure(0.5), event_pure(0.5), event_approx(0, 1e-6), adjacency = "add-remove")
-  expect_equal(unname(event_price(internal$group_of_two(given), "basic")), c(2, (1 + exp(1)) * 1e-6))
+  expect_equal(unname(event_price(internal$within_part(given), "basic")), c(2, (1 + exp(1)) * 1e-6))
 })
 
 test_that("a plan for a guess of n shows what a release will have, and what the number costs", {
