@@ -81,11 +81,23 @@ grouped <- function(event, size, adjacency) {
     return(new_event(event$type, adjacency, p))
   }
   mu <- gaussian_step(event)
-  if (!is.null(mu)) return(new_event("gdp", adjacency, list(mu = size * mu)))
-  price <- basic_price(event)
-  if (is.null(price)) return(new_event("zcdp", adjacency, list(rho = size^2 * zcdp_price(event))))
-  delta <- if (price[2] > 0) price[2] * if (price[1] > 0) expm1(size * price[1]) / expm1(price[1]) else size else 0
-  new_event("approx", adjacency, list(epsilon = size * price[1], delta = min(1, outwards(delta))))
+  price <- if (is.null(mu)) basic_price(event)
+  out <- if (!is.null(mu)) {
+    new_event("gdp", adjacency, list(mu = size * mu))
+  } else if (is.null(price)) {
+    new_event("zcdp", adjacency, list(rho = size^2 * zcdp_price(event)))
+  } else {
+    new_event("approx", adjacency, list(epsilon = size * price[1], delta = several_delta(price, size)))
+  }
+  # what was taken on trust still is
+  if (event_assumed(event)) new_event("custom", adjacency, list(label = "a group", assumed = TRUE), list(out)) else out
+}
+
+# delta times 1 + e^epsilon + ... + e^((size - 1) epsilon)
+several_delta <- function(price, size) {
+  if (price[2] == 0) return(0)
+  steps <- if (price[1] == 0) size else if (price[1] > 700) Inf else expm1(size * price[1]) / expm1(price[1])
+  min(1, outwards(price[2] * steps))
 }
 
 #' @rdname dp_event
@@ -94,7 +106,7 @@ event_group <- function(event, size) {
   event <- check_event(event)
   size <- as.double(check_count(size, "size", most = 1e6))
   if (size == 1) return(event)
-  tryCatch(grouped(event, size, event$adjacency), riemdp_error_unpriced = function(e) {
+  tryCatch(check_event(grouped(event, size, event$adjacency)), riemdp_error_unpriced = function(e) {
     abort_riemdp("unsupported", paste("no theorem for groups is used here for that event: it must be made of Gaussian,",
                                       "Laplace, zCDP or (epsilon, delta) steps."))
   })

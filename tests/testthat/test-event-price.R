@@ -340,6 +340,15 @@ test_that("a group of records is protected by as much less as each theorem says"
   expect_equal(as.double(dp_epsilon(both, 1e-6)),
                as.double(dp_epsilon(event_compose(event_laplace(3), event_compose(event_pure(0.2), event_gaussian(1.5), times = 2), times = 5), 1e-6)),
                tolerance = 1e-9)
+  # what was taken on trust still is, in a ledger's groups of two as well
+  for (e in list(event_custom("x", mu = 0.5), event_custom("x", epsilon = 0.1, delta = 1e-9), event_pair("x", c(0.6, 0.4), c(0.4, 0.6), "replace-one"),
+                 event_compose(event_custom("x", rho = 0.1), event_gaussian(3), times = 2))) {
+    expect_true(attr(dp_epsilon(event_group(e, 2), 1e-6), "assumed"))
+    expect_identical(check_event(event_group(e, 2)), event_group(e, 2))
+  }
+  # at the ends of doubles
+  expect_error(event_group(event_approx(1e3, 0.5), 2), class = "riemdp_error_argument")
+  expect_error(event_group(event_pure(1e307), 1e3), class = "riemdp_error_argument")
   # sampled Gaussians have no theorem here, sampled pure steps have
   expect_error(event_group(event_poisson(0.1, event_gaussian(1)), 2), class = "riemdp_error_unsupported")
   expect_error(event_group(event_rdp(2, 1), 2), class = "riemdp_error_unsupported")
