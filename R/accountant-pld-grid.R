@@ -100,7 +100,7 @@ grid_below <- function(source, h, tail, low, offset = NULL, couple = FALSE, thet
     atoms <- losses$atoms
     offset <- if (source$fold) 0 else
       if (length(atoms$loss)) atoms$loss[which.max(log(atoms$mass) + theta * atoms$loss)] else
-      first_group(near$loss, near$mass, h, down)
+      if (length(near$loss)) first_group(near$loss, near$mass, h, down) else 0
   }
   offset <- offset - h * round(offset / h)
   merged <- if (length(near$loss)) merge_groups(near$loss, near$mass, h, offset, down)

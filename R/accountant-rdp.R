@@ -98,8 +98,10 @@ rdp_select <- function(event, orders) {
   p <- event$parameters
   step <- event$children[[1]]
   others <- c(1.001, 1.01, 1.03, 1.1, 1.2, 1.4, 1.7, 2^seq(1, 9, 0.25))
-  again <- (1 + p$shape) * ((1 - 1 / others) * rdp_value(step, others) - select_rate(p$mean, p$shape) / others)
-  out <- outwards(rdp_value(step, orders) + min(again) + log(p$mean) / (orders - 1))
+  n <- length(others)
+  value <- rdp_value(step, c(others, orders)) # asked once: a choice of choices would double the work each time
+  again <- (1 + p$shape) * ((1 - 1 / others) * value[1:n] - select_rate(p$mean, p$shape) / others)
+  out <- outwards(value[-(1:n)] + min(again) + log(p$mean) / (orders - 1))
   pure <- basic_price(event)
   if (is.null(pure)) out else pmin(out, rdp_pure(pure[1], orders))
 }
@@ -107,6 +109,7 @@ rdp_select <- function(event, orders) {
 # The logarithm of the chance gamma of the law of runs with this mean, rounded down. With the shape s above 0 the mean
 # is s (1 - gamma)/(gamma (1 - gamma^s)), at 0 (1/gamma - 1)/log(1/gamma); it falls with gamma.
 select_rate <- function(mean, shape) {
+  if (shape < 1e-100) shape <- 0 # doubles tell no difference
   excess <- function(t) { # t = log(1/gamma)
     (if (shape > 0) log(shape) - log(-expm1(-shape * t)) else -log(t)) + log(expm1(t)) - log(mean)
   }
@@ -125,10 +128,17 @@ mirrored <- function(event) {
          compose = all(vapply(event$children, mirrored, NA)), approx = event$parameters$delta == 0, FALSE)
 }
 
+# pure steps as such: the pairs behind a range are no mirror images
+without_range <- function(event) {
+  event$parameters$range <- NULL
+  event$children <- lapply(event$children, without_range)
+  event
+}
+
 # Mironov, Talwar and Zhang (2019), Theorem 5: for mirrored pairs leaving is the worse direction.
 rdp_poisson <- function(event, orders) {
   q <- event$parameters$q
-  step <- event$children[[1]]
+  step <- without_range(event$children[[1]])
   if (q == 1) return(rdp_value(step, orders))
   if (step$type == "poisson") { # a sample of a sample
     return(rdp_poisson(new_event("poisson", event$adjacency, list(q = q * step$parameters$q), step$children), orders))

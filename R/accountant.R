@@ -222,7 +222,9 @@ best_answer <- function(event, given, wanted, conversion, both) {
 pairs_attained <- function(event) {
   grouped <- identical(event$parameters$keys, "private") &&
     any(vapply(event$children, `[[`, "", "adjacency") == "add-remove")
-  claimed <- event$type %in% c("custom", "shuffle", "select", "pair")
+  claimed <- event$type %in% c("custom", "shuffle", "select", "pair") ||
+    # whole numbers move by whole steps: of 1.5 nobody says whether by one or by two
+    (event$type == "discrete_gaussian" && event$parameters$sensitivity != round(event$parameters$sensitivity))
   !claimed && !grouped && all(vapply(event$children, pairs_attained, NA))
 }
 

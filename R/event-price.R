@@ -106,11 +106,22 @@ event_group <- function(event, size) {
   event <- check_event(event)
   size <- as.double(check_count(size, "size", most = 1e6))
   if (size == 1) return(event)
-  tryCatch(check_event(grouped(event, size, event$adjacency)), riemdp_error_unpriced = function(e) {
-    abort_riemdp("unsupported", paste("no theorem for groups is used here for that event: it must be made of Gaussian,",
-                                      "Laplace, zCDP or (epsilon, delta) steps."))
-  })
+  if (!has_group(event)) {
+    abort_riemdp("unsupported", paste("no theorem for groups is used here for that event: it must be one (epsilon, delta)",
+                                      "step, or composed of pure, Laplace, Gaussian and zCDP steps."))
+  }
+  check_event(grouped(event, size, event$adjacency))
 }
+
+# Whether an event's group is known as well as the event: of samples, shuffles and choices it is less than what their
+# (epsilon, delta) says, which would be told as attained
+has_group <- function(event) {
+  if (event$type == "compose") return(all(vapply(event$children, has_group, NA)) && !any_delta(event))
+  known <- c("pure", "laplace", "gaussian", "gdp", "discrete_gaussian", "zcdp", "approx", "pair")
+  event$type %in% known || (event$type == "custom" && any(vapply(event$children, `[[`, "", "type") %in% known))
+}
+
+any_delta <- function(event) event$type == "approx" || any(vapply(event$children, any_delta, NA))
 
 # a price that adds up, of parallel parts: the dearest, or the two dearest
 parallel_price <- function(event, price) {

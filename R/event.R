@@ -46,7 +46,8 @@ TIMES_MOST <- 1e12
 #'   step costs `2 + shape` times its epsilon, whatever the mean; others are priced by Renyi DP (Papernot and Steinke
 #'   2022). Runs must be independent, and everything that they show must be in the event.
 #' * `event_group(event, size)`: not a type of its own but the event as it protects `size` records together that one
-#'   person may have, each replaced, or each more or less.
+#'   person may have, each replaced, or each more or less. Not of samples, shuffles and choices, or of compositions with
+#'   a delta.
 #' * `event_compose(..., times)`: all of them, `times` over, on the same data; each may depend on earlier results, but
 #'   the events are fixed beforehand.
 #'   Of a sample it is a sample drawn once and used by all; each step has a sample of its own in
@@ -99,7 +100,7 @@ TIMES_MOST <- 1e12
 #' event_compose(event_pure(0.1), event_gaussian(5), adjacency = "replace-one")
 #' # randomised response among three answers, as a pair of laws
 #' dp_epsilon(event_pair("three answers", c(0.6, 0.2, 0.2), c(0.2, 0.6, 0.2), "replace-one"), 1e-6)
-#' # the best of some 20 radii, each tried by a step of epsilon = .1; and what three records of one person share
+#' # the best of some 20 radii, each tried at epsilon = .1; what three records of one person share
 #' dp_epsilon(event_select(event_pure(0.1), mean = 20), 0)
 #' event_group(event_gaussian(5), 3)
 #' # ten releases on one secret sample of a tenth, and on ten samples
@@ -394,7 +395,10 @@ check_event_at <- function(event, depth) {
   count <- switch(parts$type, poisson = , sample = , shuffle = , select = 1, compose = , parallel = , custom = NA, 0)
   if (if (is.na(count)) !length(inner) else length(inner) != count) broken_event()
   made <- remake_event(parts$type, parts$parameters, parts$adjacency, inner)
-  if (!identical(made$adjacency, parts$adjacency)) broken_event()
+  # also by their whole names
+  if (!identical(made$adjacency, parts$adjacency) || !setequal(names(made$parameters), names(parts$parameters))) {
+    broken_event()
+  }
   made
 }
 

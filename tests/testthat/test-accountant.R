@@ -311,6 +311,11 @@ test_that("rare large losses: two steps against an integral, many against 1e-3",
   }
 })
 
+test_that("whole noise that moves by no whole number has no end from below", {
+  expect_true(is.na(attr(dp_epsilon(event_discrete_gaussian(20, 1.01), 1e-5), "lower")))
+  expect_false(is.na(attr(dp_epsilon(event_discrete_gaussian(20, 2), 1e-5), "lower")))
+})
+
 test_that("a price is never above the bounds, where the answer comes from a few rare losses of very different sizes", {
   # 13 % above the bounds' upper end, which were 2 % apart themselves, and delta a thousandfold
   e <- event_compose(event_poisson(1.7e-7, event_gaussian(0.739)), times = 6199)
@@ -639,6 +644,13 @@ test_that("at the ends of doubles there is a bound or a classed error, from ever
     }
   }
   expect_gte(tried, 9 * length(events))
+  # a law that lies far from 0 as a whole
+  far <- dp_bounds(event_gdp(300), 1e-5)
+  expect_lte(diff(far), 1e-4 * far[["upper"]])
+  expect_true(is.finite(dp_epsilon(event_compose(event_gdp(300), event_pure(1)), 1e-5)))
+  # one step has its number, to the last digit
+  below <- 1e10 * (1 - 2^-53)
+  expect_equal(as.double(dp_delta(event_pure(1e10), below)) / -expm1(below - 1e10), 1, tolerance = 1e-9)
   # a question far beyond all losses has an answer, and no word of a grid
   far <- dp_delta(event_compose(event_poisson(0.01, event_gaussian(1e-4)), times = 10), 1e-5 * X)
   expect_lte(as.double(far), 1e-300)

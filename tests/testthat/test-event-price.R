@@ -306,6 +306,15 @@ test_that("the best of several runs shows no more than its price, which some nea
   }
 })
 
+test_that("a choice of choices asks its step once a level, and a shape next to 0 is 0", {
+  count <- function(e) if (e$type == "select") 1 + count(e$children[[1]]) else 0
+  e <- event_gaussian(50)
+  for (i in 1:40) e <- event_select(e, 1.1, 0)
+  expect_identical(count(e), 40)
+  expect_true(is.finite(event_price(e, "rdp", 2))) # with two questions a level this had no end
+  expect_identical(event_price(event_select(event_gaussian(5), 2, 5e-324), "rdp", 3), event_price(event_select(event_gaussian(5), 2, 0), "rdp", 3))
+})
+
 test_that("what is chosen from several runs is priced where a theorem holds, and nowhere else", {
   pure <- event_select(event_pure(0.1), 20)
   expect_equal(as.double(dp_delta(pure, 0.1)), stats::plogis(0.3) * -expm1(-0.2), tolerance = 1e-12)
@@ -346,12 +355,18 @@ test_that("a group of records is protected by as much less as each theorem says"
     expect_true(attr(dp_epsilon(event_group(e, 2), 1e-6), "assumed"))
     expect_identical(check_event(event_group(e, 2)), event_group(e, 2))
   }
+  parts <- function(keys) event_parallel(event_approx(800, 1e-5, "add-remove"), event_approx(1, 1e-5, "add-remove"), keys = keys)
+  expect_identical(unname(event_price(parts("private"), "basic")), c(1600, 1))
   # at the ends of doubles
   expect_error(event_group(event_approx(1e3, 0.5), 2), class = "riemdp_error_argument")
   expect_error(event_group(event_pure(1e307), 1e3), class = "riemdp_error_argument")
   # sampled Gaussians have no theorem here, sampled pure steps have
   expect_error(event_group(event_poisson(0.1, event_gaussian(1)), 2), class = "riemdp_error_unsupported")
   expect_error(event_group(event_rdp(2, 1), 2), class = "riemdp_error_unsupported")
-  expect_equal(event_group(event_poisson(0.1, event_pure(1)), 2)$parameters$epsilon, 2 * log1p(0.1 * expm1(1)))
+  # what such a price is a bound of isn't attained
+  for (e in list(event_poisson(0.1, event_pure(1)), event_shuffle(100, event_pure(1)), event_select(event_pure(1), 3),
+                 event_compose(event_approx(0.1, 1e-9), event_pure(1)), event_parallel(event_pure(1), event_pure(2)))) {
+    expect_error(event_group(e, 2), class = "riemdp_error_unsupported")
+  }
   for (bad in list(0, 1.5, Inf)) expect_error(event_group(event_pure(1), bad), class = "riemdp_error_argument")
 })

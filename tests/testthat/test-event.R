@@ -23,6 +23,8 @@ test_that("events are plain data that survive a file, and broken ones are refuse
   tamper(function(x) { x$children[[1]]$parameters$noise_multiplier <- -1; x })
   tamper(function(x) { x$children[[1]] <- 3; x })
   tamper(function(x) { x$extra <- 1; x })
+  tamper(function(x) { names(x$children[[1]]$parameters) <- "noise_multi"; x })
+  tamper(function(x) { x$children[[1]] <- event_pure(1); x$children[[1]]$parameters$rangefoo <- TRUE; x })
   tamper(function(x) { x$children[[1]]$adjacency <- "replace-one"; x })
 })
 
