@@ -107,8 +107,8 @@ event_group <- function(event, size) {
   size <- as.double(check_count(size, "size", most = 1e6))
   if (size == 1) return(event)
   if (!has_group(event)) {
-    abort_riemdp("unsupported", paste("no theorem for groups is used here for that event: it must be one (epsilon, delta)",
-                                      "step, or composed of pure, Laplace, Gaussian and zCDP steps."))
+    abort_riemdp("unsupported", paste("no theorem for groups is used here for that event: it must be one (epsilon,",
+                                      "delta) step, or composed of pure, Laplace, Gaussian and zCDP steps."))
   }
   check_event(grouped(event, size, event$adjacency))
 }

@@ -464,7 +464,7 @@ mutant("advanced-first-order", "R/accountant-pure.R", "+ sum(times * e * expm1(e
 mutant("accountant-estimate-chosen", "R/accountant.R", 'note = "an estimate by', 'auto = TRUE, note = "an estimate by', "what is no bound is never chosen", "accountant")
 mutant("shuffle-clones", "R/event-price.R", "clone_chance <- function(epsilon) 2 * stats::plogis(-epsilon)", "clone_chance <- function(epsilon) 2.06 * stats::plogis(-epsilon)", "how often reports are clones", "accountant")
 mutant("select-pure", "R/event-price.R", "c((2 + p$shape) * inner[1], 0)", "c((1.94 + p$shape) * inner[1], 0)", "the price of the best of several pure runs", "event-price")
-mutant("select-rdp-again", "R/accountant-rdp.R", "rdp_value(step, others) - select_rate(p$mean, p$shape) / others)", "rdp_value(step, others) - 0.97 * select_rate(p$mean, p$shape) / others)", "what a choice among runs shows", "event-price")
+mutant("select-rdp-again", "R/accountant-rdp.R", "value[1:n] - select_rate(p$mean, p$shape) / others)", "value[1:n] - 0.97 * select_rate(p$mean, p$shape) / others)", "what a choice among runs shows", "event-price")
 mutant("select-rdp-mean", "R/accountant-rdp.R", "+ min(again) + log(p$mean) / (orders - 1))", "+ min(again))", "the mean number of runs counts", "event-price")
 mutant("select-rate", "R/accountant-rdp.R", "log(shape) - log(-expm1(-shape * t)) else", "log(shape) - log(-expm1(-1.1 * shape * t)) else", "gamma of a mean number of runs", "event-price")
 mutant("group-delta", "R/event-price.R", "else expm1(size * price[1]) / expm1(price[1])", "else size", "delta of a group", "event-price")
