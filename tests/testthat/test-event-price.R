@@ -355,12 +355,15 @@ test_that("a group of records is protected by as much less as each theorem says"
     expect_true(attr(dp_epsilon(event_group(e, 2), 1e-6), "assumed"))
     expect_identical(check_event(event_group(e, 2)), event_group(e, 2))
   }
+  two <- dp_ledger(NULL, 10, 1e-3, pairs = TRUE)
+  ledger_spend(two, event_custom("x", epsilon = 1, adjacency = "add-remove"))
+  expect_match(ledger_history(two)$event, "assumed")
   parts <- function(keys) event_parallel(event_approx(800, 1e-5, "add-remove"), event_approx(1, 1e-5, "add-remove"), keys = keys)
   expect_identical(unname(event_price(parts("private"), "basic")), c(1600, 1))
   # at the ends of doubles
   expect_error(event_group(event_approx(1e3, 0.5), 2), class = "riemdp_error_argument")
   expect_error(event_group(event_pure(1e307), 1e3), class = "riemdp_error_argument")
-  # sampled Gaussians have no theorem here, sampled pure steps have
+  # no theorem here
   expect_error(event_group(event_poisson(0.1, event_gaussian(1)), 2), class = "riemdp_error_unsupported")
   expect_error(event_group(event_rdp(2, 1), 2), class = "riemdp_error_unsupported")
   # what such a price is a bound of isn't attained
