@@ -19,6 +19,18 @@ contained <- function(expr, otherwise) {
            error = function(e) otherwise)
 }
 
+# the value of an expression; what goes to the screen's error stream meanwhile is lost
+unheard <- function(expr) {
+  nowhere <- file(nullfile(), "w")
+  messages <- sink.number("message")
+  sink(nowhere, type = "message")
+  on.exit({
+    if (messages == 2) sink(type = "message") else sink(getConnection(messages), type = "message")
+    close(nowhere)
+  })
+  expr
+}
+
 # a status as C returns it
 status_number <- function(name) match(name, .Call(riemdp_statuses)[, 1]) - 1L
 
@@ -30,8 +42,8 @@ status_number <- function(name) match(name, .Call(riemdp_statuses)[, 1]) - 1L
 #'
 #' @return A data frame with one row for each cause that the numerical routines know: `class`, `must` (what must be) and
 #'   `mend` (how to mend it). Further classes are `riemdp_error_shape` (wrong dimensions), `riemdp_error_argument` (an
-#'   argument out of its range), `riemdp_error_radius` (a ball too large for the curvature) and `riemdp_error_existence`
-#'   (a noise law that can't be normalised).
+#'   argument out of its range), `riemdp_error_radius` (a ball too large for the curvature), `riemdp_error_existence` (a
+#'   noise law that can't be normalised) and `riemdp_error_failed` (no try of [dp_select()] gave a release).
 #' @examples
 #' riemdp_errors()
 #' tryCatch(mf_log(sphere(2), c(1, 0, 0), c(-1, 0, 0)),

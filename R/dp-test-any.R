@@ -122,15 +122,9 @@ votes_estimator <- list(
 # numbers are left as they were, and what goes to the screen is lost.
 votes_of <- function(data, f, n, ask) {
   lot <- by_lot(n)
-  nowhere <- file(nullfile(), "w")
-  messages <- sink.number("message")
-  sink(nowhere, type = "message")
-  on.exit({
-    if (messages == 2) sink(type = "message") else sink(getConnection(messages), type = "message")
-    close(nowhere)
-  })
   part <- rep_len(seq_len(ask$m), n)
-  keep_random_state(sum(vapply(seq_len(ask$m), function(i) vote(f, some_rows(data, lot[part == i]), ask$alpha0), 0)))
+  votes <- function() sum(vapply(seq_len(ask$m), function(i) vote(f, some_rows(data, lot[part == i]), ask$alpha0), 0))
+  keep_random_state(unheard(votes()))
 }
 
 some_rows <- function(data, rows) if (length(dim(data)) == 2) data[rows, , drop = FALSE] else data[rows]

@@ -4,6 +4,7 @@
 progress <- new.env(parent = baseenv())
 progress$wait <- 2 # seconds before anything is shown; where it is 0 every tick is
 progress$silent <- FALSE
+progress$muted <- FALSE
 
 progress_wait <- function() progress$wait
 
@@ -13,7 +14,18 @@ progress_wanted <- function() {
 }
 
 # `of` 0: there is no count that may be told
-progress_tick <- function(done, of) if (progress$silent) progress_show(0, 0) else progress_show(done, of)
+progress_tick <- function(done, of) {
+  if (progress$muted) return(invisible())
+  if (progress$silent) progress_show(0, 0) else progress_show(done, of)
+}
+
+# value of expr, without any tick: of runs of which nobody may know how many there were, or which
+muted <- function(expr) {
+  before <- progress$muted
+  on.exit(progress$muted <- before)
+  progress$muted <- TRUE
+  expr
+}
 
 # value of expr, whose ticks tell no counts: in private calls, of loops that run as often as the records make them
 uncounted <- function(expr) {

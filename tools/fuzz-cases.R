@@ -203,6 +203,8 @@ kinds <- list(
     function() list(x = x, group = group)
   },
   lots = function(k) 99, any_test = function(k) pick(function(d) runif(1), function(d) stop("no"), function(d) NULL),
+  any_try = function(k) pick(function(candidate, epsilon) dp_mean(cbind(1:9, 2), euclidean(2), epsilon, c(5, 2), 6), function(candidate, epsilon) NULL),
+  any_score = function(k) pick(function(r, candidate) runif(1), function(r, candidate) NA, function(r, candidate) stop("no")),
   test_columns = function(k) matrix(runif(8), 2), test_labels = function(k) matrix(sample(0:1, 12, TRUE), 4), whole_weights = function(k) as.double(1:4),
   kernel_kind = function(k) pick("gaussian", "angle", "hyperbolic", "squares"),
   kernel_kinds = function(k) list("gaussian", pick("gaussian", "angle")), kernel_widths = function(k) list(1, 2),
@@ -524,6 +526,7 @@ arguments <- c(
   dp_median = "x=chunked_any M epsilon center=one radius smooth=number invalid unit=unit_any source=note ledger",
   dp_test = "x=x M epsilon group=test_groups statistic=test_statistic center=one radius draws=lots invalid neighbours source=note ledger",
   dp_test_plan = "simulate=test_simulate M epsilon bandwidth=positive draws=lots runs=two",
+  dp_select = "candidates=numbers run=any_try score=any_score epsilon tries=two neighbours source=note ledger",
   dp_test_any = "data=x f=any_test epsilon m=two alpha0=small source=note ledger", power_test_any = "power=small epsilon m=whole alpha0=small alpha=small",
   dp_variance = "x=chunked_any M epsilon center=one radius at=one invalid unit=unit_any source=note ledger",
   dp_conformal = "x=chunked_any M epsilon at=one bound=positive level=share invalid=conformal_invalid unit=unit_any neighbours source=note ledger",

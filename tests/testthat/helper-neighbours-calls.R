@@ -557,6 +557,15 @@ neighbour_calls <- function() {
                          far <- function(d) if (isTRUE(sum(as.matrix(d) %*% c(1, -1, 0.3)) > 0)) 0.1 else 0.9
                          do.call(dp_test_any, c(list(data, far, epsilon = 1, ledger = budget), case$args))
                        }),
+    dp_select = list(kind = "points", cases = list(
+      radius = list(method = "selection", spaces = c("sphere", "plane", "matrices"), args = list())),
+                     noisy = "^[$](value|which|candidate|score)",
+                     call = function(data, case, space, budget) {
+                       run <- function(share, epsilon) {
+                         dp_mean(data, space$M, epsilon = epsilon, center = space$center, radius = share * space$radius, clipped = 0.3, invalid = "center")
+                       }
+                       dp_select(c(0.5, 1), run, function(r, share) -share * max(0, r$clipped$share), 1, tries = 3, ledger = budget)
+                     }),
     dp_conformal = list(kind = "points", cases = list(
       point = list(method = "conformal", spaces = c("sphere", "plane", "matrices", "hyperboloid", "triangles"), args = list()),
       given = list(method = "conformal", spaces = c("sphere", "matrices"), args = list(radii = c(0.1, 0.3, 0.5))),

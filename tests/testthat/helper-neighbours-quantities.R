@@ -334,6 +334,12 @@ moved_count <- function(a, b) {
   c(count = share(a, sum(abs(count[[1]] - count[[2]]))))
 }
 
+# of a choice among tries, whose draws are seen by themselves: what each may spend, times what the law of their number takes
+moved_tries <- function(a, b) {
+  tries <- both(a, b, function(d) (2 + d$frame$ask$shape) * d$frame$ask$each / d$price$epsilon)
+  c(tries = max(unlist(tries)))
+}
+
 # of all groups: a replaced record moves two by 1
 moved_sizes <- function(a, b) {
   counts <- both(a, b, function(d) d$frame$counts)
@@ -591,7 +597,7 @@ NUMBERS <- list(
   "mean-sensitivity.md, 15, sizes" = moved_sizes, "mean-sensitivity.md, 15, shares outside" = moved_count,
   "subspaces.md, 2" = moved_entries, "subspaces.md, 3" = moved_traces, "subspaces.md, 4" = moved_squares, "subspaces.md, 7" = moved_count,
   "testing.md, 3" = moved_statistics_of_lots, "testing.md, 4" = moved_statistics_of_lots, "testing.md, 7" = moved_count,
-  "testing.md, 11" = moved_first_statistic,
+  "testing.md, 11" = moved_first_statistic, "accounting.md, 4" = moved_tries,
   "inference.md, 1" = moved_count, "inference.md, 2" = moved_count, "inference.md, 3" = moved_count, "inference.md, 7" = moved_count,
   "chunks.md, 4" = moved_shares, "linear-regression.md, 4" = moved_statistics,
   "linear-regression.md, 5" = moved_moments, "linear-regression.md, 16" = moved_moments, "linear-regression.md, 10" = moved_entries,

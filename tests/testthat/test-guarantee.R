@@ -82,6 +82,7 @@ some_releases <- function() once("some", {
     median = dp_median(cbind(1:9, 2), euclidean(2), 1, c(5, 2), 6, smooth = 1), variance = dp_variance(cbind(1:9, 2), euclidean(2), 1, c(5, 2), 6),
     test = dp_test(cbind(1:9, 2), euclidean(2), epsilon = 1, group = c(1, 1, rep(2, 7)), bandwidth = 3, draws = 99),
     votes = dp_test_any(1:9, function(d) 0.5, 1, 3),
+    selection = dp_select(1, function(candidate, epsilon) dp_mean(cbind(1:9, 2), euclidean(2), epsilon, c(5, 2), 6), function(r, candidate) 0, 1),
     prediction = dp_conformal(cbind(1:9, 2), euclidean(2), 5, c(5, 2), 6, level = 0.3),
     glm = dp_glm(am ~ wt, mtcars, 4, bounds = list(wt = c(1, 6), am = c(0, 1))),
     lm = dp_lm(mpg ~ wt, mtcars, 4, bounds = car_bounds), residual = dp_residual_scale(dp_lm(mpg ~ wt, mtcars, 4, bounds = car_bounds), mtcars, 1),
@@ -147,6 +148,7 @@ unpromised <- function() once("unpromised", {
     with_simulation(1, dp_ball(x, sphere(2), 1, c(0, 0, 1), 0.3)), with_simulation(1, dp_median(x, sphere(2), 1, c(0, 0, 1), 0.3)),
     with_simulation(1, dp_variance(x, sphere(2), 1, c(0, 0, 1), 0.3)),
     with_simulation(1, dp_test(x, sphere(2), epsilon = 1, null = "uniform", draws = 99)), with_simulation(1, dp_test_any(x, function(d) 0.5, 1, 3)),
+    with_simulation(1, dp_select(1, function(candidate, epsilon) dp_mean(x, sphere(2), epsilon, c(0, 0, 1), 0.3), function(r, candidate) 0, 1)),
     with_simulation(1, dp_conformal(x, sphere(2), 5, c(0, 0, 1), 0.3, level = 0.3)),
     with_simulation(1, dp_spline(y ~ bs(x, df = 4), sphere(2), d, 1, c(0, 0, 1), 0.6, c(0, 1))),
     with_simulation(1, dp_glm(am ~ wt, mtcars, 1, bounds = list(wt = c(1, 6), am = c(0, 1)))),
@@ -272,6 +274,9 @@ test_that("a release says where its public numbers come from, wherever it speaks
     list(about = "ball", call = function(...) dp_covariance(x, euclidean(2), 1, c(5, 2), 6, at = c(5, 2), ...)),
     list(about = "numbers", call = function(...) dp_test(x, euclidean(2), epsilon = 1, group = c(1, 1, rep(2, 7)), bandwidth = 3, draws = 99, ...)),
     list(about = "numbers", call = function(...) dp_test_any(x, function(d) 0.5, 1, 3, ...)),
+    list(about = "bounds", call = function(...) {
+      dp_select(1, function(candidate, epsilon) dp_mean(x, euclidean(2), epsilon, c(5, 2), 6), function(r, candidate) 0, 1, ...)
+    }),
     list(about = "bound", call = function(...) dp_conformal(x, euclidean(2), 5, c(5, 2), 6, level = 0.3, ...)),
     list(about = "ball", call = function(...) dp_regression(y ~ x, sphere(2), d, 1, c(0, 0, 1), 0.4, 1.5, 0.1, c(0, 1), ...)),
     list(about = "ball", call = function(...) dp_spline(y ~ bs(x, df = 4), sphere(2), d, 1, c(0, 0, 1), 0.6, c(0, 1), ...)),

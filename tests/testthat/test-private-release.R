@@ -268,6 +268,7 @@ test_that("what every private release pays for its draws is what it states, and 
     trend = dp_test(near ~ a, M, data = list(a = seq_len(n)), epsilon = 1, bounds = c(0, 99), draws = 99),
     test_unit = dp_test(near, M, epsilon = 1, group = rep(1:2, 2), unit = rep_len(1:4, n), center = c(0, 0, 1), radius = 0.5, draws = 99),
     votes = dp_test_any(frame, function(d) stats::t.test(d$x), 1, 5),
+    selection = dp_select(1:2, function(candidate, epsilon) dp_mean(near, M, epsilon, c(0, 0, 1), 0.7), function(r, candidate) candidate, 1),
     ball = dp_ball(near, M, 1, c(0, 0, 1), 0.7), flat_ball = dp_ball(cos(1:100), euclidean(1), 1, 0, 5, shares = c(0.9, 0.1))
   )
   for (name in names(calls)) {

@@ -1,0 +1,170 @@
+# The best of several private releases, of a secret number of tries. Proof: inst/proofs/accounting.md, section 4.
+
+#' The best of several private releases
+#'
+#' To choose a radius, a method or anything else by what releases themselves say. Each try takes a candidate by lot,
+#' makes a private release with it, and gives it a score; of a secret number of tries the best is shown, and nothing of
+#' the others. That costs three times what one try costs (twice with `shape = 0`), however many tries there are, where
+#' showing all of them would cost their sum.
+#'
+#' All `tries` are made, so how long the call takes tells nothing; the first K of them count. K is drawn with
+#' probabilities in proportion to \eqn{1/k^{1 - s}}{1/k^(1 - s)}, k = 1, ..., `tries`, where s is the shape: with `shape
+#' = 1` all numbers are equally likely, with `shape = 0` few tries are likelier (19 of 100 on average), but each try may
+#' spend half of `epsilon` and not a third. The result is \eqn{\epsilon}-differentially private by a theorem of Papernot
+#' and Steinke (2022), whose condition holds for these laws too; for one try in every outcome, scores included.
+#'
+#' `run` and `score` see records, or may: **what they print, warn and return is swallowed, but not what they do
+#' elsewhere**. A function that writes files, opens connections or changes variables tells of records. The score must be
+#' a function of the release and its candidate alone. A try that fails, has a score that is no number, or whose release
+#' doesn't keep to the `epsilon` that it was given, counts as the worst. One try is rehearsed first, with noise that
+#' isn't private and is thrown away, so that such a mistake is told before anything is spent.
+#'
+#' What is shown was chosen for its score, so noise that makes a release look good is likelier in it: the errors and
+#' intervals of a single release aren't its own, and it has none here.
+#'
+#' @param candidates a vector or list of what may be tried, public.
+#' @param run function of a candidate and an epsilon, e.g. `function(radius, epsilon) dp_mean(...)`, that gives one
+#'   release of label `pure` of at most that epsilon, for these `neighbours` and this `unit`.
+#' @param score function of such a release and its candidate that gives a number; the larger the better.
+#' @param epsilon privacy budget of all tries together, positive.
+#' @param tries number of tries, 2 to 100,000, public.
+#' @param shape 1 or 0, of the law of the secret number, see above.
+#' @param ... not used: further arguments are given by name.
+#' @param neighbours,unit what each try protects, as for [dp_mean()].
+#' @param source,ledger,data_set,part as for [dp_mean()]. Releases of tries are given no ledger of their own.
+#' @return A [riemdp_release] of class `riemdp_selection`: `value` of the chosen release, `candidate`, its number
+#'   `which`, `score`, and so on.
+#' @section Errors:
+#' `riemdp_error_argument` where the rehearsed try gives no such release; `riemdp_error_failed` where all tries that
+#' counted failed.
+#' @references
+#' Papernot, N. and Steinke, T. (2022). Hyperparameter tuning with Renyi differential privacy. *International Conference
+#' on Learning Representations*. \doi{10.48550/arXiv.2110.03620}
+#'
+#' Liu, J. and Talwar, K. (2019). Private selection from private candidates. *ACM Symposium on Theory of Computing*,
+#' 298-309. \doi{10.1145/3313276.3316377}
+#' @seealso [event_select()] prices other such choices
+#' @examples
+#' x <- cbind(quakes$long, quakes$lat)
+#' # a radius by the error of its noise and the released share of records that it cuts
+#' run <- function(radius, epsilon) {
+#'   dp_mean(x, euclidean(2), epsilon, center = c(180, -20), radius = radius, clipped = 0.3)
+#' }
+#' score <- function(r, radius) -r$expected_error - radius * max(0, r$clipped$share)
+#' r <- dp_select(c(5, 10, 20, 40), run, score, epsilon = 2, tries = 20)
+#' r
+#' r$candidate
+#' @export
+dp_select <- function(candidates, run, score, epsilon, tries = 10 * length(candidates), shape = 1, ...,
+                      neighbours = c("replace", "add_remove"), unit = NULL, source = NULL, ledger = NULL,
+                      data_set = "default", part = NULL) {
+  check_no_more(...)
+  if (!is.null(ledger)) check_ledger(ledger)
+  check_given(c(candidates = missing(candidates), run = missing(run), score = missing(score),
+                epsilon = missing(epsilon)))
+  if (!(is.atomic(candidates) || is.list(candidates)) || !length(candidates)) {
+    abort_riemdp("argument", "`candidates` must be a vector or list of at least one.")
+  }
+  if (!is.function(run) || !is.function(score)) abort_riemdp("argument", "`run` and `score` must be functions.")
+  shape <- check_number(shape, "shape", least = 0, most = 1)
+  if (!shape %in% c(0, 1)) abort_riemdp("argument", "`shape` must be 0 or 1.")
+  epsilon <- check_number(epsilon, "epsilon", positive = TRUE)
+  if (!is.null(unit)) unit <- check_name(unit, "unit")
+  replace <- check_choice(neighbours, "neighbours", c("replace", "add_remove")) == "replace"
+  ask <- list(
+    epsilon = epsilon, each = inwards(epsilon / (2 + shape)), shape = shape, count = length(candidates),
+    tries = check_count(tries, "tries", 2, 1e5), adjacency = if (replace) "replace-one" else "add-remove",
+    unit = unit, source = stated_source(source)
+  )
+  release_private(selection_estimator, ask, list(candidates = candidates, run = run, score = score), ledger, data_set,
+                  part)
+}
+
+selection_estimator <- list(
+  entry = function(plan, ask) entry_words("dp_select", sprintf("best of at most %d tries", ask$tries), ask$unit),
+  parts = c(theorem = "text"),
+  plan = function(ask) {
+    g <- promise_of(list(epsilon = ask$epsilon, delta = 0, reasons = NULL, sampler = "exact"), c(
+      if (ask$adjacency == "replace-one") "number of records is public",
+      "candidates are public", "`run` and `score` do nothing elsewhere that depends on records",
+      "scores depend on releases and candidates alone"
+    ), adjacency = ask$adjacency)
+    list(theorem = "proofs/accounting.md, section 4", guarantee = of_units(g, ask$unit))
+  },
+  # what a try would state, before anything is spent
+  ready = function(records, plan, ask) {
+    rehearsed <- with_simulation(1, selection_try(1, records, ask))
+    if (is.null(rehearsed)) {
+      abort_riemdp("argument", sprintf(paste(
+        "`run` must give one release of label pure that spends no more than the epsilon it is given, for neighbours",
+        "\"%s\" and %s, and `score` a number; a rehearsed try did not. Nothing was spent."
+      ), ask$adjacency, if (is.null(ask$unit)) "rows" else paste("the unit", dQuote(ask$unit, FALSE))))
+    }
+    records
+  },
+  draw = function(records, plan, ask, budget) {
+    pay(price_selection(ask$each, ask$shape))
+    counts <- selection_number(ask$tries, ask$shape)
+    best <- NULL
+    all <- function() {
+      for (i in seq_len(ask$tries)) {
+        one <- selection_try(by_lot(ask$count)[1], records, ask)
+        if (i <= counts && !is.null(one) && (is.null(best) || one$score > best$score)) best <<- one
+      }
+    }
+    if (in_simulation()) all() else keep_random_state(all())
+    best
+  },
+  answer = function(out, plan, ask, budget) {
+    if (is.null(out)) abort_riemdp("failed", "no try that counted gave a release. The budget is spent.")
+    new_release(
+      out$release$value, "riemdp_selection", candidate = out$candidate, which = out$which, score = out$score,
+      candidates = ask$count, tries = ask$tries, shape = ask$shape, mechanism = "selection", each = ask$each,
+      theorem = plan$theorem, expected_error = NA_real_, manifold = out$release$manifold, budget = budget,
+      guarantee = plan$guarantee
+    )
+  }
+)
+
+# K tries of pure releases of `each`, K's law of this shape, in whatever order scores have
+price_selection <- function(each, shape) {
+  draw_price("selection", "accounting.md, 4", 2 + shape, 1 / each, epsilon = (2 + shape) * each)
+}
+
+# how many tries count: k with probability in proportion to 1 (shape 1), or to 1/k (shape 0)
+selection_number <- function(tries, shape) {
+  repeat {
+    k <- by_lot(tries)[1]
+    if (shape == 1 || by_lot(k)[1] == 1) return(k)
+  }
+}
+
+# One try with candidate i: list(release, candidate, which, score); NULL where it fails. What it says is lost.
+selection_try <- function(i, records, ask) {
+  candidate <- records$candidates[[i]]
+  release <- score <- NULL
+  unheard(muted(contained(utils::capture.output({
+    release <- records$run(candidate, ask$each)
+    score <- if (states_no_more(release, ask)) records$score(release, candidate)
+  }), NULL)))
+  if (!is.numeric(score) || is.object(score) || length(score) != 1 || is.na(score)) return(NULL)
+  list(release = release, candidate = candidate, which = i, score = as.double(score))
+}
+
+# whether a try's release promises what the choice among tries is priced by
+states_no_more <- function(r, ask) {
+  g <- if (inherits(r, "riemdp_release") && is.list(r)) r$guarantee
+  inherits(g, "riemdp_guarantee") &&
+    (identical(g$label, "pure") || in_simulation() && identical(g$reason, SIMULATED)) &&
+    isTRUE(g$nominal_epsilon <= ask$each) && isTRUE(g$nominal_delta == 0) && identical(g$adjacency, ask$adjacency) &&
+    identical(g$unit, ask$unit %||% "row")
+}
+
+#' @export
+format.riemdp_selection <- function(x, ...) {
+  c(sprintf("Private selection: candidate %d of %d, the best of a secret number of tries (at most %d)", x$which,
+            x$candidates, x$tries),
+    sprintf("  score %.6g; each try spent %s = %.4g, all together cost what is stated", x$score, symbol("epsilon"),
+            x$each),
+    NextMethod()[-1])
+}
