@@ -15,15 +15,16 @@
 #'
 #' `run` and `score` see records, or may: **what they print, warn and return is swallowed, but not what they do
 #' elsewhere**. A function that writes files, opens connections or changes variables tells of records. The score must be
-#' a function of the release and its candidate alone. A try that fails, has a score that is no number, or whose release
-#' doesn't keep to the `epsilon` that it was given, counts as the worst. One try is rehearsed first, with noise that
-#' isn't private and is thrown away, so that such a mistake is told before anything is spent.
+#' a function of the release and its candidate alone. `run` may make several releases, if they together keep to the
+#' `epsilon` that it was given. A try that fails, has a score that is no number or spends more counts as the worst. One
+#' try is rehearsed first, with noise that isn't private and is thrown away: releases that state too much are told
+#' before anything is spent, but not what fails, which might depend on records.
 #'
 #' What is shown was chosen for its score, so noise that makes a release look good is likelier in it: the errors and
 #' intervals of a single release aren't its own, and it has none here.
 #'
 #' @param candidates a vector or list of what may be tried, public.
-#' @param run function of a candidate and an epsilon, e.g. `function(radius, epsilon) dp_mean(...)`, that gives one
+#' @param run function of a candidate and an epsilon, e.g. `function(radius, epsilon) dp_mean(...)`, that gives a
 #'   release of label `pure` of at most that epsilon, for these `neighbours` and this `unit`.
 #' @param score function of such a release and its candidate that gives a number; the larger the better.
 #' @param epsilon privacy budget of all tries together, positive.
@@ -35,8 +36,8 @@
 #' @return A [riemdp_release] of class `riemdp_selection`: `value` of the chosen release, `candidate`, its number
 #'   `which`, `score`, and so on.
 #' @section Errors:
-#' `riemdp_error_argument` where the rehearsed try gives no such release; `riemdp_error_failed` where all tries that
-#' counted failed.
+#' `riemdp_error_argument` where the rehearsed try gives another kind of release; `riemdp_error_failed` where all tries
+#' that counted failed.
 #' @references
 #' Papernot, N. and Steinke, T. (2022). Hyperparameter tuning with Renyi differential privacy. *International Conference
 #' on Learning Representations*. \doi{10.48550/arXiv.2110.03620}
@@ -91,13 +92,13 @@ selection_estimator <- list(
     ), adjacency = ask$adjacency)
     list(theorem = "proofs/accounting.md, section 4", guarantee = of_units(g, ask$unit))
   },
-  # what a try would state, before anything is spent
+  # What a try would state, before anything is spent. Not whether it, or its score, fails: with noise that is known
+  # that would tell of records.
   ready = function(records, plan, ask) {
-    rehearsed <- with_simulation(1, selection_try(1, records, ask))
-    if (is.null(rehearsed)) {
+    if (isTRUE(with_simulation(1, selection_try(1, records, ask))$wrong)) {
       abort_riemdp("argument", sprintf(paste(
-        "`run` must give one release of label pure that spends no more than the epsilon it is given, for neighbours",
-        "\"%s\" and %s, and `score` a number; a rehearsed try did not. Nothing was spent."
+        "`run` must give a release, and all releases that it makes must be of label pure, for neighbours \"%s\" and",
+        "%s, and together spend no more than the epsilon it is given. A rehearsed try did otherwise. Nothing was spent."
       ), ask$adjacency, if (is.null(ask$unit)) "rows" else paste("the unit", dQuote(ask$unit, FALSE))))
     }
     records
@@ -109,14 +110,17 @@ selection_estimator <- list(
     all <- function() {
       for (i in seq_len(ask$tries)) {
         one <- selection_try(by_lot(ask$count)[1], records, ask)
-        if (i <= counts && !is.null(one) && (is.null(best) || one$score > best$score)) best <<- one
+        if (i <= counts && !is.null(one$score) && (is.null(best) || one$score > best$score)) best <<- one
       }
     }
     if (in_simulation()) all() else keep_random_state(all())
     best
   },
   answer = function(out, plan, ask, budget) {
-    if (is.null(out)) abort_riemdp("failed", "no try that counted gave a release. The budget is spent.")
+    if (is.null(out)) {
+      abort_riemdp("failed", paste("no try that counted gave a release with a score that is a number. The budget is",
+                                   "spent. What `run` and `score` say when they fail is told nowhere."))
+    }
     new_release(
       out$release$value, "riemdp_selection", candidate = out$candidate, which = out$which, score = out$score,
       candidates = ask$count, tries = ask$tries, shape = ask$shape, mechanism = "selection", each = ask$each,
@@ -139,25 +143,36 @@ selection_number <- function(tries, shape) {
   }
 }
 
-# One try with candidate i: list(release, candidate, which, score); NULL where it fails. What it says is lost.
+# One try with candidate i: list(release, candidate, which, score), or list(wrong), whether what came out states too
+# much or is no release. What it says is lost, and what fails has no score.
 selection_try <- function(i, records, ask) {
   candidate <- records$candidates[[i]]
   release <- score <- NULL
+  wrong <- FALSE
+  before <- purse$tries
+  on.exit(purse$tries <- before)
+  purse$tries <- new.env(parent = emptyenv())
   unheard(muted(contained(utils::capture.output({
     release <- records$run(candidate, ask$each)
-    score <- if (states_no_more(release, ask)) records$score(release, candidate)
+    wrong <- !inherits(release, "riemdp_release") || !states_no_more(c(purse$tries$made, list(release$guarantee)), ask)
+    if (!wrong) score <- records$score(release, candidate)
   }), NULL)))
-  if (!is.numeric(score) || is.object(score) || length(score) != 1 || is.na(score)) return(NULL)
+  if (!is.numeric(score) || is.object(score) || length(score) != 1 || is.na(score)) return(list(wrong = wrong))
   list(release = release, candidate = candidate, which = i, score = as.double(score))
 }
 
-# whether a try's release promises what the choice among tries is priced by
-states_no_more <- function(r, ask) {
-  g <- if (inherits(r, "riemdp_release") && is.list(r)) r$guarantee
-  inherits(g, "riemdp_guarantee") &&
-    (identical(g$label, "pure") || in_simulation() && identical(g$reason, SIMULATED)) &&
-    isTRUE(g$nominal_epsilon <= ask$each) && isTRUE(g$nominal_delta == 0) && identical(g$adjacency, ask$adjacency) &&
-    identical(g$unit, ask$unit %||% "row")
+# Whether a try promises what the choice among tries is priced by: guarantees of all that was drawn, at least one, and
+# last that of what came out, which is one of them. All must be about the same neighbours, and pure.
+states_no_more <- function(guarantees, ask) {
+  ok <- vapply(guarantees, function(g) {
+    inherits(g, "riemdp_guarantee") &&
+      (identical(g$label, "pure") || in_simulation() && identical(g$reason, SIMULATED)) &&
+      isTRUE(g$nominal_epsilon > 0) && isTRUE(g$nominal_delta == 0) && identical(g$adjacency, ask$adjacency) &&
+      identical(g$unit, ask$unit %||% "row")
+  }, NA)
+  made <- guarantees[-length(guarantees)]
+  # a sum of doubles; `each` is rounded down by more
+  all(ok) && length(made) > 0 && sum(vapply(made, `[[`, 0, "nominal_epsilon")) <= ask$each * (1 + 1e-13)
 }
 
 #' @export

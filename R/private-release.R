@@ -68,11 +68,13 @@ typed_plan <- function(plan, parts) {
 
 # ---- the purse -----------------------------------------------------------------------------------------------
 # What a release may draw while its records are read: as much as its guarantee states. A simulation inside, by which an
-# error is predicted, has no part in it: with_simulation() puts the purse away.
+# error is predicted, has no part in it: with_simulation() puts the purse away. `tries`: where a choice among tries
+# notes what the releases of one state.
 
 # list(out = value of `expr`, draws), whose draws are paid for by the guarantee `g`, and by the event that a ledger
 # takes; where nothing is promised nothing is held against them
 out_of_purse <- function(g, expr, event = NULL) {
+  if (!is.null(purse$tries)) purse$tries$made <- c(purse$tries$made, list(g))
   before <- purse$open
   on.exit(purse$open <- before)
   mine <- new.env(parent = emptyenv())

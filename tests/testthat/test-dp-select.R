@@ -14,11 +14,17 @@ chosen_law <- function(masses, p) {
   diff(c(0, most))
 }
 
-# what a private function gives, without one: only what the choice reads
+# a private function of no records
 fake_release <- function(value, epsilon, adjacency = "replace-one", delta = 0, unit = "row") {
   g <- internal$of_units(internal$promise_of(list(epsilon = epsilon, delta = delta, reasons = NULL), "none", adjacency = adjacency),
                          if (unit != "row") unit)
-  internal$new_release(value, "riemdp_fake", guarantee = g)
+  internal$release_private(list(
+    entry = function(plan, ask) "fake", plan = function(ask) list(guarantee = g), answer = function(out, plan, ask, budget) out,
+    draw = function(records, plan, ask, budget) {
+      internal$pay(internal$price_laplace(epsilon, 1))
+      internal$new_release(value, "riemdp_fake", guarantee = g)
+    }
+  ), list(), NULL)
 }
 
 test_that("the choice costs 2 + shape times a try, over all pairs of laws and numbers of tries, and nearly that", {
@@ -103,15 +109,21 @@ test_that("all tries are made whatever their number, each with its share of epsi
   expect_true(any(grepl("best of a secret number of tries", format(r), fixed = TRUE)))
 })
 
-test_that("a try whose release states something else, or that fails, is told in rehearsal and is the worst later", {
+test_that("a try whose releases state something else is told in rehearsal and is the worst later", {
   for (bad in list(
     function(candidate, epsilon) fake_release(1, 1.0001 * epsilon), function(candidate, epsilon) fake_release(1, epsilon, delta = 1e-9),
     function(candidate, epsilon) fake_release(1, epsilon, "add-remove"), function(candidate, epsilon) fake_release(1, epsilon, unit = "patient"),
-    function(candidate, epsilon) 3, function(candidate, epsilon) stop("secret 81"), function(candidate, epsilon) NULL
+    function(candidate, epsilon) 3, function(candidate, epsilon) NULL,
+    # two of which one is shown; one that was made before
+    function(candidate, epsilon) {
+      fake_release(1, epsilon / 100)
+      fake_release(1, epsilon)
+    },
+    function(candidate, epsilon) old
   )) {
+    old <- fake_release(1, 1e-3)
     budget <- dp_ledger(NULL, 1)
     e <- expect_error(dp_select(1:3, bad, function(r, candidate) 1, 1, ledger = budget), class = "riemdp_error_argument")
-    expect_no_match(conditionMessage(e), "81")
     expect_true(all(summary(budget)$spent == 0))
     n <- 0
     later <- function(candidate, epsilon) {
@@ -120,15 +132,40 @@ test_that("a try whose release states something else, or that fails, is told in 
     }
     expect_error(dp_select(1:3, later, function(r, candidate) 1, 1), class = "riemdp_error_failed")
   }
-  for (score in list(function(r, candidate) NA_real_, function(r, candidate) "a", function(r, candidate) c(1, 2), function(r, candidate) stop("secret"))) {
-    expect_error(dp_select(1:3, function(candidate, epsilon) fake_release(1, epsilon), score, 1), class = "riemdp_error_argument")
+  # several releases that keep to it, and a choice within a choice
+  both <- function(candidate, epsilon) {
+    fake_release(1, 0.3 * epsilon)
+    fake_release(2, 0.7 * epsilon)
   }
+  expect_identical(dp_select(1:3, both, function(r, candidate) 1, 1)$value, 2)
+  within <- function(candidate, epsilon) dp_select(1:2, both, function(r, candidate) 1, epsilon)
+  expect_identical(dp_select(1:3, within, function(r, candidate) 1, 1, tries = 2)$value, 2)
   # no release of real noise is taken where it says that it is none
   seeded <- function(candidate, epsilon) with_simulation(1, fake_release(1, epsilon))
   expect_error(dp_select(1:3, seeded, function(r, candidate) 1, 1), class = "riemdp_error_failed")
   units <- dp_select(1:3, function(candidate, epsilon) fake_release(1, epsilon, "add-remove", unit = "patient"), function(r, candidate) 1, 1,
                      neighbours = "add_remove", unit = "patient")
   expect_identical(guarantee(units)[c("adjacency", "unit")], list(adjacency = "add-remove", unit = "patient"))
+})
+
+test_that("what fails is told by the choice's own outcome, not in rehearsal, whose noise is known", {
+  fine <- function(candidate, epsilon) fake_release(1, epsilon)
+  one <- function(r, candidate) 1
+  for (score in list(function(r, candidate) NA_real_, function(r, candidate) "a", function(r, candidate) c(1, 2), function(r, candidate) stop("secret 81"))) {
+    budget <- dp_ledger(NULL, 1)
+    e <- expect_error(dp_select(1:3, fine, score, 1, ledger = budget), class = "riemdp_error_failed")
+    expect_no_match(conditionMessage(e), "81")
+    expect_true(any(summary(budget)$spent == 1))
+  }
+  e <- expect_error(dp_select(1:3, function(candidate, epsilon) stop("secret 81"), one, 1), class = "riemdp_error_failed")
+  expect_no_match(conditionMessage(e), "81")
+  # a failed try is below all others
+  n <- 0
+  some <- function(candidate, epsilon) {
+    n <<- n + 1
+    if (n %% 2) stop("no") else fake_release(n, epsilon)
+  }
+  expect_true(dp_select(1:3, some, function(r, candidate) -Inf, 1, tries = 1000)$value >= 2)
 })
 
 test_that("what tries say is lost, and R's random numbers are as they were", {
