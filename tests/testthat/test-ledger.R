@@ -429,11 +429,11 @@ test_that("broken files and connections are classed errors, and nothing is lost"
 test_that("a release costs the same after a million", {
   skip_without_sqlite()
   file <- ledger_file()
-  dp_ledger(file, 1, create = TRUE)
+  dp_ledger(file, 1, create = TRUE, quotas = c(anna = 1))
   con <- DBI::dbConnect(RSQLite::SQLite(), file)
   on.exit(DBI::dbDisconnect(con), add = TRUE)
   values <- list(data_set = "a", part = "b", spent = "c", largest = "d", version = 1L, entry = 1L, what = "e", event = "f", cost = "g",
-                 at = "h", token = "i", source = "j", made_at = "h", link = 1L, head = "k")
+                 at = "h", token = "i", source = "j", made_at = "h", link = 1L, head = "k", analyst = "l")
   for (sql in inner$LEDGER_STATEMENTS[names(inner$LEDGER_STATEMENTS) != "lock"]) { # which SQLite doesn't run
     names <- unique(sub("?", "", regmatches(sql, gregexpr("[?][a-z_]+", sql))[[1]], fixed = TRUE))
     if (length(names)) sql <- DBI::sqlInterpolate(con, sql, .dots = values[names])
