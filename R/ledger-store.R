@@ -273,6 +273,8 @@ store_spend <- function(ledger, data_set, part, entry, decide) {
     if (nzchar(part)) {
       changed <- c(changed, run("write_part", spent = hex(after$part), data_set = data_set, part = part))
     }
+    claim_files(ledger$uid, data_set, part, entry$files, function(token) ask("token_read", token = token)$what,
+                function(token, owner) run("token", token = token, what = owner, at = utc_now()))
     if (!is.null(entry$analyst)) changed <- c(changed, write_own(run, entry$analyst, data_set, part, after$own))
     row <- chained_row(meta, data_set, part, version + 1L, entry)
     changed <- c(changed, do.call(run, c(list(if (is.null(row$analyst)) "entry" else "entry_analyst"), row)),
@@ -327,6 +329,8 @@ memory_spend <- function(state, data_set, part, entry, decide) {
   account <- moved(account, after)
   if (!is.null(analyst)) account$own[[analyst]] <- moved(own, after$own)
   suspendInterrupts({
+    claim_files(state$meta$uid, data_set, part, entry$files, function(token) state$tokens[[token]],
+                function(token, owner) state$tokens[[token]] <- owner)
     state$entries[[sprintf("%.0f", row$link)]] <- row
     state$links <- row$link
     state$head <- row$head
@@ -433,6 +437,27 @@ ledger_token <- function(ledger, seal) {
     ledger_work(ledger, function(run, ask, con) run("token", token = token, what = seal, at = utc_now()))
   }
   token
+}
+
+# Takes files for a part of a data set; an error where one of them is another part's (proofs/ledger.md, section 10).
+# read(token) gives whose a token is, keep(token, owner) writes it. The first token stands for all files together, so
+# that few are looked up where the same ones are released again.
+claim_files <- function(uid, data_set, part, files, read, keep) {
+  if (!length(files)) return(invisible())
+  files <- sort(unique(enc2utf8(files)), method = "radix")
+  owner <- paste("part", part)
+  all <- sha256(canonical("riemdp-files", uid, data_set, do.call(canonical, as.list(files))))
+  if (identical(read(all), owner)) return(invisible())
+  tokens <- sha256(canonical("riemdp-file", uid, data_set, files))
+  owners <- lapply(tokens, read)
+  other <- vapply(owners, function(had) length(had) > 0 && !identical(had, owner), NA)
+  if (any(other)) {
+    abort_riemdp("argument", sprintf(
+      paste("a file of these records was released as %s of data set \"%s\", and this is part \"%s\": parts must not",
+            "overlap. Nothing is released."), sub("^part (.*)$", "part \"\\1\"", owners[other][[1]]), data_set, part
+    ))
+  }
+  for (token in c(tokens[lengths(owners) == 0], all)) keep(token, owner)
 }
 
 # those that this process has used up

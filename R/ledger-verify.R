@@ -17,10 +17,10 @@
 #' last receipt that anybody keeps can be cut off unnoticed. So send receipts out: print them beside results, or post
 #' the last one, which `print()` of the outcome shows, at regular times.
 #'
-#' Neither hash nor receipt shows that a release was entered at all. Tokens of checkpoints, and which data sets and
-#' parts the ledger has, are not in the chain. A ledger that an earlier version made gets its chain when it is opened by
-#' this one: what it held by then is covered by the first link as it was at that time, and not what was done to it
-#' before.
+#' Neither hash nor receipt shows that a release was entered at all. Tokens of checkpoints, files of parts, and which
+#' data sets and parts the ledger has, are not in the chain. The name of an analyst is the one that the ledger was
+#' opened by, and not shown to be hers. A ledger that an earlier version made gets its chain when it is opened by this
+#' one: what it held by then is covered by the first link as it was at that time, and not what was done to it before.
 #'
 #' @param ledger a ledger, see [dp_ledger()].
 #' @param receipts what was kept outside: a release, a receipt or its text, several texts, or a list of such; `NULL` for

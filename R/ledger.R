@@ -44,7 +44,10 @@ LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "or
 #' the records of a data set fall into parts by something public and fixed, such as the hospital or the year, a release
 #' on one part costs that part only, and the data set as a whole loses the largest of its parts (replacing a record must
 #' not move it to another part; a part chosen by a person's own private value is none). There is one division into parts
-#' for each data set: parts must not overlap. A release about units takes no `part`: a person with rows at two hospitals
+#' for each data set: parts must not overlap. Of records from [chunk_files()] the names of files are compared: a release
+#' that reads a file which was released as another part is refused (`riemdp_error_argument`), and nothing is spent. What
+#' is in files is not compared, since whether it is the same may tell of a person; by another name, in memory or in a
+#' database the same records are not seen. A release about units takes no `part`: a person with rows at two hospitals
 #' is in both, and would lose the sum.
 #'
 #' @section Secret samples:
@@ -434,19 +437,24 @@ ledger_spend <- function(ledger, event, what = "", ..., data_set = "default", pa
   check_dots_empty(...)
   check_ledger(ledger)
   if (!is.null(delta)) delta <- check_delta(delta)
+  spend_event(ledger, event, what, data_set, part, delta, source)
+}
+
+# `files`: names of those that the records lie in
+spend_event <- function(ledger, event, what, data_set, part, delta = NULL, source = NULL, files = NULL) {
   if (!identical(what, "")) what <- check_name(what, "what")
+  source <- source %||% NA_character_
+  if (!identical(source, NA_character_)) source <- check_name(source, "source", 2000)
   event <- check_event(event)
   if (in_pairs(ledger, event)) {
     event <- within_part(event)
     what <- paste0(what, if (nzchar(what)) " ", "(counted as a group of two)")
   }
-  source <- source %||% NA_character_
-  if (!identical(source, NA_character_)) source <- check_name(source, "source", 2000)
-  spend_cost(ledger, ledger_cost(ledger, event, delta),
-             list(what = what, source = source, event = paste(format(event), collapse = " ")), data_set, part)
+  entry <- list(what = what, source = source, event = paste(format(event), collapse = " "), files = files)
+  spend_cost(ledger, ledger_cost(ledger, event, delta), entry, data_set, part)
 }
 
-# entry: its `what`, `source` and `event`, as they are kept
+# entry: its `what`, `source` and `event`, as they are kept; and `files`
 spend_cost <- function(ledger, cost, entry, data_set, part) {
   check_spender(ledger)
   analyst <- ledger$analyst
@@ -489,7 +497,7 @@ release_event <- function(g) {
 
 # Takes the price of a release that is about to be drawn; what the release then says about it. Everything here is
 # public.
-spend_release <- function(ledger, g, event, what, data_set, part, source = NULL) {
+spend_release <- function(ledger, g, event, what, data_set, part, source = NULL, files = NULL) {
   if (is.null(ledger)) return(list(event = event))
   if (g$rng == "simulation") return(list(note = "a simulation: nothing was taken from the ledger"))
   if (!is.null(part) && !identical(g$unit, "row")) {
@@ -510,7 +518,7 @@ spend_release <- function(ledger, g, event, what, data_set, part, source = NULL)
   } else {
     event
   }
-  entry <- ledger_spend(ledger, priced, what, data_set = data_set, part = part, source = source)
+  entry <- spend_event(ledger, priced, what, data_set, part, source = source, files = files)
   c(list(event = event, rule = ledger$rule, entry = entry$entry, data_set = entry$data_set, part = entry$part,
          cost = entry$cost, receipt = entry$receipt),
     if (is_sampled(ledger)) list(sampled = ledger$sampled),

@@ -628,18 +628,18 @@ mutant("sampled-as-poisson", "R/optimum-run.R", 'if (ask$sampling == "poisson") 
 # ---- order of spending, ledger -------------------------------------------------------------------------------------------------------------------
 
 mutant("spends-late", "R/private-release.R",
-"  budget <- spend_release(ledger, plan$guarantee, event, estimator$entry(plan, ask), data_set, part, ask$source)
+"  budget <- spend_release(ledger, plan$guarantee, event, estimator$entry(plan, ask), data_set, part, ask$source, files)
   paid <- out_of_purse(plan$guarantee, estimator$draw(records, plan, ask, budget), event)
 ",
 "  paid <- out_of_purse(plan$guarantee, estimator$draw(records, plan, ask, NULL), event)
-  budget <- spend_release(ledger, plan$guarantee, event, estimator$entry(plan, ask), data_set, part, ask$source)
+  budget <- spend_release(ledger, plan$guarantee, event, estimator$entry(plan, ask), data_set, part, ask$source, files)
 ", "the price is taken before noise is drawn", "private-release")
 mutant("spends-late-seen-by-calls", "R/private-release.R",
-"  budget <- spend_release(ledger, plan$guarantee, event, estimator$entry(plan, ask), data_set, part, ask$source)
+"  budget <- spend_release(ledger, plan$guarantee, event, estimator$entry(plan, ask), data_set, part, ask$source, files)
   paid <- out_of_purse(plan$guarantee, estimator$draw(records, plan, ask, budget), event)
 ",
 "  paid <- out_of_purse(plan$guarantee, estimator$draw(records, plan, ask, NULL), event)
-  budget <- spend_release(ledger, plan$guarantee, event, estimator$entry(plan, ask), data_set, part, ask$source)
+  budget <- spend_release(ledger, plan$guarantee, event, estimator$entry(plan, ask), data_set, part, ask$source, files)
 ", "the price is taken before noise is drawn", "^dp-mean$|^dp-regression$|^dp-lm$|ledger|neighbours")
 mutant("purse-open", "R/private-release.R", "    if (mine$held) check_paid(mine)\n", "", "a draw that isn't paid for is stopped", "private-release")
 mutant("purse-empty", "R/private-release.R", 'if (mine$held && !length(mine$prices)) abort_contract("nothing was drawn")', "", "a release without noise is none", "private-release")
@@ -897,7 +897,7 @@ quota("unfixed", "", '"limits", "sampled", "quotas")', '"limits", "sampled")', "
 quota("not-written", "-store", "    if (!is.null(entry$analyst)) changed <- c(changed, write_own(", "    if (FALSE) changed <- c(changed, write_own(", "an analyst's sum grows with the entry")
 quota("part-not-written", "-store", ", if (nzchar(part)) write(part, own$part, 0 * own$part))", ")", "an analyst's part grows with the entry")
 quota("memory-not-written", "-store", "  if (!is.null(analyst)) account$own[[analyst]] <- moved(own, after$own)\n", "", "in memory as well")
-quota("lost-sums", "-store", '    if (nrow(row) != 1) abort_lost_sums("an analyst\'s")\n', '    if (nrow(row) != 1) row <- data.frame(spent = hex(sums_zero(units)), largest_part = hex(sums_zero(units)))\n', "sums that are gone are no zeros")
+quota("lost-sums", "-store", '    if (nrow(row) != 1) abort_lost_sums("an analyst\'s")\n', '    if (nrow(row) != 1) row <- data.frame(spent = hex(sums_zero(units)), largest_part = hex(sums_zero(units)))\n', "sums that are gone are no zeros", equivalent = "no row changes when they are written, which is refused as well")
 quota("late-sets", "-store", "        for (analyst in names(meta$quotas)) {", "        for (analyst in character()) {", "each data set has sums of each analyst")
 quota("format", "-store", "format_of <- function(meta) if (has_quotas(meta)) QUOTA_FORMAT else LEDGER_FORMAT", "format_of <- function(meta) LEDGER_FORMAT", "versions that know of no quotas refuse the ledger")
 quota("put-back", "-store", '  if ((format == QUOTA_FORMAT) != ("quotas" %in% names(texts))) {', "  if (FALSE) {", "a ledger whose format was put back isn't opened")
@@ -911,6 +911,14 @@ quota("verify-rows", "-verify", "    if (!identical(accounts(mine), accounts(sto
 quota("verify-share", "-verify", "verify_sums(found, meta$quotas[[i]] * meta$limits,", "verify_sums(found, meta$limits,", "more than a quota is told")
 quota("verify-types", "-verify", 'sqlite_odd(c(ENTRY_TEXTS, analyst), "entry"', 'sqlite_odd(ENTRY_TEXTS, "entry"', "an analyst's name is stored as text")
 quota("reopened-other", "", "  if (!is.null(ledger$uid) && !identical(ledger$uid, found$uid)) {", "  if (FALSE) {", "a ledger that is opened once more is the same one")
+# files of parts
+mutant("files-unclaimed", "R/private-release.R", "  files <- if (!is.null(part)) named_files(records)\n", "  files <- NULL\n", "a file is of one part", "^ledger$")
+mutant("files-shared", "R/ledger-store.R", "  if (any(other)) {", "  if (FALSE) {", "a file is of one part", "^ledger$")
+mutant("files-first-only", "R/ledger-store.R", '  tokens <- sha256(canonical("riemdp-file", uid, data_set, files))', '  tokens <- sha256(canonical("riemdp-file", uid, data_set, files[1]))', "each file is of one part", "^ledger$")
+mutant("files-of-any-set", "R/ledger-store.R", 'canonical("riemdp-file", uid, data_set, files)', 'canonical("riemdp-file", uid, files)', "parts are those of one data set", "^ledger$")
+mutant("files-all-of-any-set", "R/ledger-store.R", 'canonical("riemdp-files", uid, data_set, do.call', 'canonical("riemdp-files", uid, do.call', "parts are those of one data set", "^ledger$")
+mutant("files-with-records", "R/chunk-source.R", "  x$paths <- paths #", "  x$paths <- vapply(x$pieces, `[[`, \"\", \"path\") #", "files without records are named too", "^ledger$")
+mutant("files-of-site", "R/chunk-sites.R", "part, delta, named_files(x))", "part, delta, NULL)", "a site's files are of one part", "^ledger$")
 mutant("sampled-inside-is-budget", "R/ledger-rules.R", "inwards(c(above_sample(epsilon, q), delta / q))", "inwards(c(epsilon, delta / q))", "a sample's budget is that of its population", "ledger-sampled")
 mutant("sampled-q-squared", "R/ledger-rules.R", "inwards(c(above_sample(epsilon, q), delta / q))", "inwards(c(above_sample(epsilon, q^2), delta / q))", "the inside epsilon has the rate once", "ledger-sampled")
 mutant("sampled-delta-squared", "R/ledger-rules.R", "inwards(c(above_sample(epsilon, q), delta / q))", "inwards(c(above_sample(epsilon, q), delta / q^2))", "the inside delta has the rate once", "ledger-sampled")
@@ -1406,7 +1414,7 @@ mutant("chunk-unit-rows-unclipped", "src/ffi/ffi_steps.c", "struct points from =
 # ---- where public numbers come from, and what budgets are worth ------------------------------------------------------------------------------------
 
 mutant("source-dropped", "R/private-release.R", "  release$source <- ask$source\n", "", "a release carries where its public numbers come from", "guarantee")
-mutant("source-not-entered", "R/private-release.R", "estimator$entry(plan, ask), data_set, part, ask$source)", "estimator$entry(plan, ask), data_set, part)", "the ledger's row carries it", "guarantee")
+mutant("source-not-entered", "R/private-release.R", "estimator$entry(plan, ask), data_set, part, ask$source, files)", "estimator$entry(plan, ask), data_set, part, NULL, files)", "the ledger's row carries it", "guarantee")
 mutant("source-lost-on-resume", "R/checkpoint.R", "run$ask$source %||% NA_character_", "NA_character_", "a resumed run carries it", "^optimize")
 mutant("source-unprinted", "R/guarantee.R", 'if (is_string(r$source)) sprintf("origin of the public %s: %s", what, r$source) else', "if (FALSE) NULL else", "print and explain say it", "guarantee")
 mutant("source-silence-unprinted", "R/dp-mean-object.R", '    paste0("  ", origin_words(x)),\n', '    if (!is.na(x$source)) paste0("  ", origin_words(x)),\n', "print says where it isn't stated", "guarantee")
