@@ -285,7 +285,8 @@ test_that("PostgreSQL: quotas hold on a server as well", {
   server <- postgres_start()
   on.exit(postgres_stop(server))
   odd <- "O'Brien ?set \u00fc"
-  ledger <- dp_ledger(server$open, 1, create = TRUE, quotas = stats::setNames(c(0.25, 0.5), c("anna", odd)), data_sets = list(default = NULL, trial = "a"))
+  ledger <- dp_ledger(server$open, 1, create = TRUE, quotas = stats::setNames(c(0.25, 0.5), c("anna", odd)),
+                      data_sets = list(default = NULL, trial = c("a", "b")))
   expect_identical(names(dp_ledger(server$open)$quotas), c(odd, "anna"))
   spend <- function(name, tries) {
     own <- dp_ledger(server$open, analyst = name)
@@ -301,6 +302,10 @@ test_that("PostgreSQL: quotas hold on a server as well", {
   over(ledger_spend(own, event_pure(0.25), data_set = "trial", part = "a"), odd, fixed = TRUE)
   seen <- subset(summary(ledger), unit == "epsilon" & is.na(part) & !is.na(analyst))
   expect_identical(seen$spent, c(3, 4, 8, 0) / 16)
+  # and a file is of one part
+  release <- function(part) inner$spend_event(dp_ledger(ledger, analyst = "anna"), event_pure(1 / 32), "x", "trial", part, files = "a 'file'")
+  for (i in 1:2) release("b")
+  argument(release("a"), "part \"b\" of data set")
   expect_true(ledger_verify(ledger)$ok)
   server$query("ALTER TABLE riemdp_quota SET UNLOGGED")
   expect_error(ledger_spend(own, event_pure(0.01)), "unlogged", class = "riemdp_error_ledger")
