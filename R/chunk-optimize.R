@@ -25,7 +25,7 @@ problem_tally <- function(problem, x, private, bound = NULL, units = NULL) {
     exact_total(parts)
   }
   structure(list(
-    n = units$count %||% sum(x$sizes),
+    n = units$count %||% sum(x$sizes), paths = x$paths,
     of_units = function(units) problem_tally(problem, x, private, bound, units),
     objective = function(p) ask(p, NULL, list(clip = Inf, apart = FALSE, losses = TRUE), NULL),
     gradients = function(v) ask(v$p, v$snapshot, list(clip = v$clip, apart = v$apart, losses = FALSE), v$which)

@@ -122,7 +122,7 @@ site_answer <- function(request, x, answers = c("noisy", "sums"), ledger = NULL,
   least <- check_number(least, "least", least = 0)
   check_site_request(request, answers, least)
   if (request$kernel == "noisy" && !is.null(ledger) && !in_simulation()) {
-    pay_answer(ledger, request, data_set, part, delta)
+    pay_answer(ledger, request, data_set, part, delta, named_files(x))
   }
   tryCatch(silently(chunk_answer(request, x)), error = function(e) {
     abort_riemdp("refused", "the request can't be answered.") # what went wrong may be about records
@@ -153,10 +153,10 @@ holds_code <- function(v) {
 is_positive <- function(v) is.numeric(v) && length(v) == 1 && is.finite(v) && v > 0
 
 # one record moves the sum by 2 radius; paid before the noise is drawn
-pay_answer <- function(ledger, request, data_set, part, delta) {
+pay_answer <- function(ledger, request, data_set, part, delta, files) {
   event <- event_gaussian(outwards_down(request$sd / (2 * request$radius)), "replace-one")
   tryCatch(
-    ledger_spend(ledger, event, "site_answer", data_set = data_set, part = part, delta = delta),
+    spend_event(ledger, event, "site_answer", data_set, part, if (!is.null(delta)) check_delta(delta), files = files),
     riemdp_error_budget = function(e) abort_riemdp("refused", "the budget of this site doesn't cover the answer.")
   )
 }

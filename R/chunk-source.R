@@ -143,8 +143,16 @@ chunk_files <- function(paths, reader = NULL, sizes = NULL, shape = NULL, map = 
   if (!own) reader <- reader_of(paths)
   if (!is.function(reader)) abort_riemdp("argument", "`reader` must be a function of a path.")
   paths <- normalizePath(paths)
-  new_chunks(lapply(paths, function(path) list(kind = "file", path = path)), sizes, reader, NULL, shape, map, "files",
-             columns, own)
+  x <- new_chunks(lapply(paths, function(path) list(kind = "file", path = path)), sizes, reader, NULL, shape, map,
+                  "files", columns, own)
+  x$paths <- paths # those without records too: which they are may depend on records
+  x
+}
+
+# Names of the files that records lie in, whatever is in them; `x`: what is asked for records, or a list that holds it
+named_files <- function(x) {
+  if (is_chunks(x) || inherits(x, "riemdp_tally")) return(x$paths)
+  if (is.list(x) && !is.null(names(x)) && length(x) <= 50) unlist(lapply(unname(unclass(x)), named_files))
 }
 
 #' @rdname chunks
@@ -292,7 +300,8 @@ check_chunks <- function(x) {
   ok <- is_chunks(x) && is.list(x) && is.list(x$pieces) && length(x$pieces) > 0 &&
     are_sizes(x$sizes, length(x$pieces)) &&
     none_or(x$map, is.function) && none_or(x$shape, is.function) && none_or(x$columns, is.character) &&
-    none_or(x$names, is.character) && none_or(x$unit, is_string) && all(vapply(x$pieces, is_piece, NA))
+    none_or(x$names, is.character) && none_or(x$paths, is.character) && none_or(x$unit, is_string) &&
+    all(vapply(x$pieces, is_piece, NA))
   if (!ok) {
     abort_riemdp("argument",
                  "`x` must be records in chunks, as chunks(), chunk_files(), chunk_query() or sites() make them.")

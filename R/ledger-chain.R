@@ -46,18 +46,41 @@ sha256 <- function(text) digest::getVDigest("sha256")(text, serialize = FALSE)
 fact_texts <- function(meta) {
   c(uid = meta$uid, rule = meta$rule, epsilon = hex(meta$epsilon), delta = hex(meta$delta), adjacency = meta$adjacency,
     reserve = hex(meta$reserve), orders = if (length(meta$orders)) hex(meta$orders) else "", limits = hex(meta$limits),
-    sampled = paste(hex(meta$sampled), names(meta$sampled)), made_at = meta$made_at)
+    sampled = paste(hex(meta$sampled), names(meta$sampled)), made_at = meta$made_at,
+    if (has_quotas(meta)) c(quotas = quota_text(meta$quotas)))
+}
+
+has_quotas <- function(meta) length(meta$quotas) > 0
+
+# quotas as one text: each analyst's name as in an address, so that no character of it stands between names, and the
+# share
+quota_text <- function(quotas) {
+  names <- vapply(names(quotas), utils::URLencode, "", reserved = TRUE, repeated = TRUE)
+  paste0(names, "=", sprintf("%a", quotas), collapse = " ")
+}
+
+# quotas that were written by quota_text()
+read_quotas <- function(text) {
+  words <- strsplit(text, " ", fixed = TRUE)[[1]]
+  names <- suppressWarnings(vapply(sub("=.*", "", words), utils::URLdecode, "", USE.NAMES = FALSE))
+  quotas <- stats::setNames(unhex(paste(sub(".*=", "", words), collapse = " "), length(words)), utf8_text(names))
+  if (identical(quota_text(quotas), text) && all(quotas > 0 & quotas <= 1)) return(quotas)
+  abort_riemdp("ledger", "the ledger's quotas are damaged or were changed by hand. Nothing is released.")
 }
 
 # the link before the first; `earlier`: what stood in the ledger before it had a chain, "" for nothing
 chain_begin <- function(facts, earlier = "") {
-  sha256(do.call(canonical, c(list("riemdp-ledger-1"), as.list(facts), list(earlier))))
+  begin <- if ("quotas" %in% names(facts)) "riemdp-ledger-2" else "riemdp-ledger-1"
+  sha256(do.call(canonical, c(list(begin), as.list(facts), list(earlier))))
 }
 
-# The hashes of entries, `rows` as they are stored: each from the hash of the one before it
+# The hashes of entries, `rows` as they are stored: each from the hash of the one before it; `rows` have an analyst
+# where the ledger has quotas
 chain_next <- function(uid, before, rows) {
-  sha256(canonical("riemdp-entry-1", uid, before, rows$link, rows$data_set, rows$entry, rows$part, rows$made_at,
-                   rows$what, rows$source, rows$event, rows$cost))
+  kind <- if (is.null(rows$analyst)) "riemdp-entry-1" else "riemdp-entry-2"
+  text <- canonical(kind, uid, before, rows$link, rows$data_set, rows$entry, rows$part, rows$made_at, rows$what,
+                    rows$source, rows$event, rows$cost)
+  sha256(paste0(text, if (!is.null(rows$analyst)) canonical(rows$analyst)))
 }
 
 # The entries of a ledger that had no chain yet: their number and one hash for all, in an order that no database decides

@@ -16,21 +16,46 @@ LEDGER_TABLES <- c(
    made_at VARCHAR(32) NOT NULL, used_at VARCHAR(32) NOT NULL)"
 )
 
+# what a ledger with quotas has as well
+QUOTA_TABLES <- c(
+  "ALTER TABLE riemdp_ledger ADD COLUMN quotas TEXT", "ALTER TABLE riemdp_entry ADD COLUMN analyst VARCHAR(200)",
+  "CREATE TABLE riemdp_quota (analyst VARCHAR(200) NOT NULL, data_set VARCHAR(200) NOT NULL,
+   part VARCHAR(200) NOT NULL, version INTEGER NOT NULL, spent TEXT NOT NULL, largest_part TEXT NOT NULL,
+   PRIMARY KEY (analyst, data_set, part))"
+)
+
+TABLE_NAMES <- c("riemdp_ledger", "riemdp_account", "riemdp_entry", "riemdp_token", "riemdp_quota")
+
+# Facts, where the chain stands, and sums of a data set: by name, so that no further column takes a name's place
+state_statement <- function(more = "") {
+  paste0("SELECT l.uid, l.format, l.budget_rule, l.epsilon, l.delta, l.adjacency, l.reserve, l.orders, l.limits, ",
+         "l.made_at, l.sampled, l.links, l.head, l.earlier, ", more, "a.version, a.spent, a.largest_part FROM ",
+         "riemdp_ledger l, riemdp_account a WHERE l.id = 1 AND a.data_set = ?data_set AND a.part = ?part")
+}
+
+entry_statement <- function(more = character()) {
+  columns <- c("data_set", "entry", "part", "what", "event", "cost", "made_at", "source", "link", "head", more)
+  sprintf("INSERT INTO riemdp_entry (%s) VALUES (%s)", paste(columns, collapse = ", "),
+          paste0("?", columns, collapse = ", "))
+}
+
 # What a release runs. Each finds its row by a key, so that none slows down as the ledger grows.
 LEDGER_STATEMENTS <- c(
   lock = "SELECT id FROM riemdp_ledger WHERE id = 1 FOR UPDATE",
   meta = "SELECT * FROM riemdp_ledger WHERE id = 1",
-  # by name, so that no further column takes a name's place
-  state = paste("SELECT l.uid, l.format, l.budget_rule, l.epsilon, l.delta, l.adjacency, l.reserve, l.orders,",
-                "l.limits, l.made_at, l.sampled, l.links, l.head, l.earlier, a.version, a.spent, a.largest_part FROM",
-                "riemdp_ledger l, riemdp_account a WHERE l.id = 1 AND a.data_set = ?data_set AND a.part = ?part"),
+  state = state_statement(),
+  state_quotas = state_statement("l.quotas, "),
   read = "SELECT version, spent, largest_part FROM riemdp_account WHERE data_set = ?data_set AND part = ?part",
   write = paste("UPDATE riemdp_account SET version = version + 1, spent = ?spent, largest_part = ?largest WHERE",
                 "data_set = ?data_set AND part = ?part AND version = ?version"),
   write_part = paste("UPDATE riemdp_account SET spent = ?spent, version = version + 1 WHERE data_set = ?data_set AND",
                      "part = ?part"),
-  entry = paste("INSERT INTO riemdp_entry (data_set, entry, part, what, event, cost, made_at, source, link, head)",
-                "VALUES (?data_set, ?entry, ?part, ?what, ?event, ?cost, ?made_at, ?source, ?link, ?head)"),
+  own = paste("SELECT version, spent, largest_part FROM riemdp_quota WHERE analyst = ?analyst AND",
+              "data_set = ?data_set AND part = ?part"),
+  write_own = paste("UPDATE riemdp_quota SET version = version + 1, spent = ?spent, largest_part = ?largest WHERE",
+                    "analyst = ?analyst AND data_set = ?data_set AND part = ?part"),
+  entry = entry_statement(),
+  entry_analyst = entry_statement("analyst"),
   chain = "UPDATE riemdp_ledger SET links = ?link, head = ?head WHERE id = 1",
   linked = "SELECT head FROM riemdp_entry WHERE link = ?link",
   token = "INSERT INTO riemdp_token (token, what, made_at, used_at) VALUES (?token, ?what, ?at, '')",
@@ -190,8 +215,7 @@ server_durable <- function(con) {
   }
   passing <- DBI::dbGetQuery(con, paste0(
     "SELECT count(*) AS n FROM pg_class WHERE relpersistence <> 'p' AND oid IN (",
-    paste(sprintf("to_regclass('%s')", c("riemdp_ledger", "riemdp_account", "riemdp_entry", "riemdp_token")),
-          collapse = ", "), ")"
+    paste(sprintf("to_regclass('%s')", TABLE_NAMES), collapse = ", "), ")"
   ))[[1]]
   if (as.numeric(passing) > 0) abort_not_durable("tables of the ledger are unlogged or temporary.")
 }

@@ -1,12 +1,110 @@
-# What a board reads of a ledger: one page with what was released, what is left and whether it is as it was entered.
+# What is read of a ledger: what is left, and for a board one page with what was released, what is left and whether it
+# is as it was entered.
+
+# ---- what is left ----------------------------------------------------------------------------------------------------
+
+# rows of the store as one list per account, with what is left: of each data set and part first the whole, where
+# `analyst` is NA, then each analyst's
+ledger_accounts <- function(ledger) {
+  rows <- store_accounts(ledger)
+  whole <- which(rows$part == "")
+  accounts <- lapply(seq_along(rows$part), function(i) {
+    root <- whole[rows$data_set[whole] == rows$data_set[i]]
+    if (length(root) != 1 || is.na(rows$count[root])) abort_lost_sums("a data set's")
+    part <- nzchar(rows$part[i])
+    state_of <- function(x) {
+      list(spent = x$spent[[root]], largest = x$largest[[root]], part = if (part) x$spent[[i]])
+    }
+    state <- state_of(rows)
+    account <- function(analyst, x, state, sums) {
+      list(data_set = rows$data_set[i], part = rows$part[i], analyst = analyst %||% NA_character_,
+           releases = x$count[i], state = state,
+           limits = (if (is.null(analyst)) 1 else rows$meta$quotas[[analyst]]) * rows$meta$limits,
+           spent = sums_add(sums$spent, if (part) sums$part else sums$largest)[1, ],
+           left = state_left(rows$meta, state, part, analyst))
+    }
+    own <- lapply(names(rows$own), function(analyst) {
+      state$own <- state_of(rows$own[[analyst]])
+      account(analyst, rows$own[[analyst]], state, state$own)
+    })
+    c(list(account(NULL, rows, state, state)), own)
+  })
+  do.call(c, accounts)
+}
+
+#' @rdname dp_ledger
+#' @param object,x a ledger.
+#' @export
+summary.riemdp_ledger <- function(object, ...) {
+  check_ledger(object)
+  units <- rule_units(object)
+  rows <- do.call(rbind, lapply(ledger_accounts(object), function(a) {
+    data.frame(data_set = a$data_set, part = if (nzchar(a$part)) a$part else NA_character_, analyst = a$analyst,
+               unit = units, limit = a$limits, spent = a$spent, left = a$left,
+               share_left = ifelse(a$limits > 0, a$left / a$limits, NA), releases = a$releases)
+  }))
+  if (has_quotas(object)) rows else rows[setdiff(names(rows), "analyst")]
+}
+
+# size of the largest single release that is still covered
+largest_release <- function(ledger, account) {
+  analyst <- if (!is.na(account$analyst)) account$analyst
+  LEDGER_RULES[[ledger$rule]]$room(account$left, function(event) {
+    is.null(spend_step(ledger, account$state, ledger_cost(ledger, event), nzchar(account$part), analyst)$lacks)
+  })
+}
+
+#' @rdname dp_ledger
+#' @export
+format.riemdp_ledger <- function(x, ...) {
+  check_ledger(x)
+  units <- rule_units(x)
+  e <- symbol("epsilon")
+  # of analysts one line for each data set: summary() has those for parts
+  shown <- Filter(function(a) is.na(a$analyst) || !nzchar(a$part), ledger_accounts(x))
+  lines <- vapply(shown, function(a) {
+    room <- largest_release(x, a)
+    best <- which.max(a$left[-length(units)] / x$limits[-length(units)])
+    shown <- c(best, if (x$limits[length(units)] > 0) length(units))
+    sprintf(
+      "%s: %s%s; %s", account_words(a),
+      if (nzchar(a$part)) "" else sprintf("%d release%s, ", as.integer(a$releases), if (a$releases == 1) "" else "s"),
+      paste0("left ", paste(sprintf("%s %.4g of %.4g", units[shown], a$left[shown], a$limits[shown]), collapse = ", ")),
+      if (room <= 0) "nothing more can be released" else LEDGER_RULES[[x$rule]]$enough(room)
+    )
+  }, "")
+  place <- switch(x$kind, memory = "in memory", file = sprintf("in %s", basename(x$path)), "in a database")
+  c(sprintf("Privacy ledger %s: (%s, %s) budget with %s = %s, %s = %s for each data set", place, e, symbol("delta"), e,
+            format(x$epsilon), symbol("delta"), format(x$delta)),
+    sprintf("  rule %s: %s; neighbours: %s", x$rule, LEDGER_RULES[[x$rule]]$adds,
+            paste0(x$adjacency, if (isTRUE(x$pairs)) " (releases about one more or one less count as a group of two)")),
+    sampled_words(x),
+    if (has_quotas(x)) paste("  quotas of analysts; opened", if (is.null(x$analyst)) "to read" else
+      sprintf("as \"%s\"", x$analyst)),
+    if (length(lines)) lines else "  no data set yet")
+}
+
+account_words <- function(a) {
+  if (!is.na(a$analyst)) return(sprintf("    analyst \"%s\"", a$analyst))
+  if (nzchar(a$part)) sprintf("    part \"%s\"", a$part) else sprintf("  data set \"%s\"", a$data_set)
+}
+
+#' @rdname dp_ledger
+#' @export
+print.riemdp_ledger <- function(x, ...) {
+  cat(format(x), sep = "\n")
+  invisible(x)
+}
+
+# ---- the report ------------------------------------------------------------------------------------------------------
 
 #' A report of a ledger
 #'
 #' What was released, when and for how much, what each data set and part has left, where the chain of entries ends, and
 #' what [ledger_verify()] finds: as a web page in one file, for a board or a data protection officer, and as data
 #' frames. It only reads, and it shows what the ledger holds and nothing else: no records, and no released values
-#' either, as the ledger has none. The ledger doesn't know who made a release; write it into `what` of [ledger_spend()]
-#' if it should. Where the public ball comes from is each entry's `source`.
+#' either, as the ledger has none. Who made a release is known where the ledger has quotas, by the name that it was
+#' opened by; else write it into `what` of [ledger_spend()]. Where the public ball comes from is each entry's `source`.
 #'
 #' The page needs nothing from elsewhere, runs no scripts, and all texts of the ledger are escaped in it.
 #'
@@ -77,7 +175,7 @@ is_database <- function(file) {
 ledger_facts <- function(ledger) {
   c(ledger = ledger$uid, epsilon = format(ledger$epsilon, digits = 15), delta = format(ledger$delta, digits = 15),
     rule = sprintf("%s: %s", ledger$rule, LEDGER_RULES[[ledger$rule]]$adds), neighbours = ledger$adjacency,
-    sample = trimws(sampled_words(ledger) %||% "none"))
+    sample = trimws(sampled_words(ledger) %||% "none"), if (has_quotas(ledger)) c(quotas = quota_words(ledger)))
 }
 
 # ---- as a page -------------------------------------------------------------------------------------------------------

@@ -159,9 +159,9 @@ within_limits <- function(limits, total) {
   ok[last] && any(ok[-last])
 }
 
-# The filter. `state`: sums of one data set; `cost`: what is asked. New state, or NULL where the budget doesn't cover
-# it.
-filter_step <- function(limits, state, cost, part) {
+# The filter. `state`: sums of one data set; `cost`: what is asked; `share`: of the limits, where the sums are those of
+# one analyst. New state, or NULL where the budget doesn't cover it.
+filter_step <- function(limits, state, cost, part, share = 1) {
   cost <- bounded_cost(limits, cost)
   if (part) {
     state$part <- sums_add(state$part, cost)
@@ -171,7 +171,72 @@ filter_step <- function(limits, state, cost, part) {
     state$spent <- sums_add(state$spent, cost)
     total <- sums_add(state$spent, state$largest)
   }
-  if (within_limits(limits, total)) state
+  if (within_limits(share * limits, total)) state
+}
+
+# The same where an analyst spends, whose own sums are in state$own: her quota and the whole budget have to hold
+# (proofs/ledger.md, section 9). list(state, lacks): the new state, or whose budget doesn't cover it, "quota" or
+# "budget".
+spend_step <- function(meta, state, cost, part, analyst = NULL) {
+  own <- if (!is.null(analyst)) filter_step(meta$limits, state$own, cost, part, meta$quotas[[analyst]])
+  if (!is.null(analyst) && is.null(own)) return(list(lacks = "quota"))
+  after <- filter_step(meta$limits, state, cost, part)
+  if (is.null(after)) return(list(lacks = "budget"))
+  after$own <- own
+  list(state = after)
+}
+
+# what is left for the next release, of an analyst what both her quota and the whole budget leave
+state_left <- function(meta, state, part, analyst = NULL) {
+  left <- sums_left(meta$limits, state, part)
+  if (is.null(analyst)) left else pmin(left, sums_left(meta$quotas[[analyst]] * meta$limits, state$own, part))
+}
+
+sums_left <- function(limits, state, part) {
+  total <- sums_add(state$spent, if (part) state$part else state$largest)
+  pmax(0, (limits - total[1, ]) - total[2, ])
+}
+
+# ---- quotas ----------------------------------------------------------------------------------------------------------
+# Shares of the limits by the names of analysts, in the order of their bytes; numeric() for a ledger without any.
+
+check_quotas <- function(x) {
+  if (is.null(x)) return(NULL)
+  ok <- is.numeric(x) && !is.object(x) && length(x) >= 1 && length(x) <= 1000 && !is.null(names(x)) && !anyNA(x) &&
+    all(x > 0) && all(x <= 1)
+  if (!ok) {
+    abort_riemdp("argument", paste("`quotas` must be shares of the budget, above 0 and at most 1, that have the names",
+                                   "of analysts, such as c(anna = 0.5, ben = 0.3)."))
+  }
+  names <- vapply(names(x), check_name, "", name = "quotas", USE.NAMES = FALSE)
+  if (anyDuplicated(names)) abort_riemdp("argument", "`quotas` must have one share for each analyst.")
+  stats::setNames(as.double(x), names)[order(names, method = "radix")]
+}
+
+# the name of one of a ledger's analysts, or NULL
+check_analyst <- function(meta, analyst) {
+  if (is.null(analyst)) return(NULL)
+  analyst <- check_name(analyst, "analyst")
+  if (analyst %in% names(meta$quotas)) return(analyst)
+  abort_riemdp("argument", if (has_quotas(meta)) {
+    sprintf("the ledger has no quota for the analyst \"%s\".", analyst)
+  } else {
+    "`analyst` is for a ledger with quotas: dp_ledger(quotas = ) makes one."
+  })
+}
+
+# that somebody spends whose quota is known
+check_spender <- function(ledger) {
+  if (has_quotas(ledger) && is.null(ledger$analyst)) {
+    abort_riemdp("ledger", paste("this ledger has quotas: who spends from it has to open it as one of its analysts,",
+                                 "dp_ledger(path, analyst = ). Nothing is released."))
+  }
+}
+
+# what a ledger's quotas are, in words
+quota_words <- function(meta) {
+  if (!has_quotas(meta)) return("none")
+  paste(sprintf("%s %s", names(meta$quotas), vapply(meta$quotas, format, "", digits = 15)), collapse = ", ")
 }
 
 # ---- prices of entries, as a store keeps them ------------------------------------------------------------------------
@@ -179,7 +244,8 @@ filter_step <- function(limits, state, cost, part) {
 # what a history shows of a store's rows
 history_table <- function(ledger, rows) {
   units <- rule_units(ledger)
-  texts <- vapply(rows[c("data_set", "part", "what", "event", "cost", "made_at", "source")], is.character, NA)
+  analyst <- if (has_quotas(ledger)) "analyst"
+  texts <- vapply(rows[c("data_set", "part", analyst, "what", "event", "cost", "made_at", "source")], is.character, NA)
   costs <- if (all(texts)) cost_columns(rows$cost, length(units))
   if (is.null(costs) || anyNA(costs) || !is.numeric(rows$entry)) {
     abort_riemdp("ledger",
@@ -188,7 +254,7 @@ history_table <- function(ledger, rows) {
   rows$part[rows$part %in% ""] <- NA_character_
   costs <- as.data.frame(t(costs))
   names(costs) <- units
-  cbind(rows[c("data_set", "entry", "part", "what", "source", "event")], costs, rows["made_at"])
+  cbind(rows[c("data_set", "entry", "part", analyst, "what", "source", "event")], costs, rows["made_at"])
 }
 
 # the numbers of entries' prices, a column for each; NA where a text isn't as many numbers

@@ -50,7 +50,7 @@ memory_state <- function(ledger) {
 memory_create <- function(meta) {
   uid <- meta$uid
   state <- new.env(parent = emptyenv())
-  state$meta <- meta
+  state$meta <- meta # with the sums of each account those of each analyst are kept, in `own`
   state$accounts <- list()
   state$entries <- new.env(parent = emptyenv()) # by number: adding one doesn't copy the others
   state$tokens <- list()
@@ -67,6 +67,9 @@ NO_SAMPLE <- c(row = 1)
 is_sampled <- function(meta) isTRUE(meta$sampled < 1)
 
 LEDGER_FORMAT <- 3L # with a chain; versions that write none refuse it
+QUOTA_FORMAT <- 4L # with quotas; versions that know of none refuse it
+
+format_of <- function(meta) if (has_quotas(meta)) QUOTA_FORMAT else LEDGER_FORMAT
 
 # the ledger's fixed facts as stored, and where its chain stands; NULL where there is no ledger
 read_meta <- function(ask) parse_meta(ask("meta"))
@@ -74,7 +77,7 @@ read_meta <- function(ask) parse_meta(ask("meta"))
 # the same, and this process remembers it
 seen_meta <- function(ask) {
   meta <- read_meta(ask)
-  if (isTRUE(meta$format == LEDGER_FORMAT)) see_mark(meta, stored_head(ask))
+  if (isTRUE(meta$format >= LEDGER_FORMAT)) see_mark(meta, stored_head(ask))
   meta
 }
 
@@ -84,10 +87,13 @@ stored_head <- function(ask) function(link) ask("linked", link = as.integer(link
 parse_meta <- function(row) {
   if (nrow(row) == 0) return(NULL)
   format <- as.integer(row$format)
-  if (nrow(row) != 1 || !isTRUE(format %in% seq_len(LEDGER_FORMAT))) {
+  if (nrow(row) != 1 || !isTRUE(format %in% seq_len(QUOTA_FORMAT))) {
     abort_riemdp("ledger", "the ledger was written by another version of the package.")
   }
   texts <- stored_facts(row)
+  if ((format == QUOTA_FORMAT) != ("quotas" %in% names(texts))) {
+    abort_riemdp("ledger", "the ledger's quotas were changed by hand, or it was. Nothing is released.")
+  }
   kept <- read_metas[["found"]]
   if (!identical(kept$texts, texts)) {
     kept <- list(texts = texts, meta = unhex_facts(texts))
@@ -108,8 +114,8 @@ stored_facts <- function(row) {
   sampled <- row$sampled %||% NA_character_
   if (isTRUE(row$format == 1) || is.na(sampled)) sampled <- paste(hex(NO_SAMPLE), names(NO_SAMPLE))
   vapply(c(uid = row$uid, rule = row$budget_rule, epsilon = row$epsilon, delta = row$delta, adjacency = row$adjacency,
-           reserve = row$reserve, orders = row$orders, limits = row$limits, sampled = sampled, made_at = row$made_at),
-         as.character, "")
+           reserve = row$reserve, orders = row$orders, limits = row$limits, sampled = sampled, made_at = row$made_at,
+           if (!is.null(row$quotas)) c(quotas = row$quotas)), as.character, "")
 }
 
 unhex_facts <- function(texts) {
@@ -118,7 +124,7 @@ unhex_facts <- function(texts) {
        reserve = unhex(x$reserve, 1), orders = if (nzchar(x$orders)) unhex(x$orders) else numeric(),
        limits = unhex(x$limits),
        sampled = stats::setNames(unhex(sub(" .*", "", x$sampled), 1), sub("^[^ ]* ", "", x$sampled)),
-       made_at = x$made_at)
+       quotas = if (is.null(x$quotas)) numeric() else read_quotas(x$quotas), made_at = x$made_at)
 }
 
 # A ledger of an earlier version gets its chain when it is opened. What it holds by then is covered by the first link.
@@ -159,12 +165,14 @@ database_create <- function(ledger, meta, data_sets) {
                    "there is a ledger already, made by another process just now: leave `create` out to open it.")
     }
     facts <- fact_texts(meta)
+    quotas <- has_quotas(meta)
+    if (quotas) for (sql in QUOTA_TABLES) run(sql)
     do.call(run, c(list(
       paste("INSERT INTO riemdp_ledger (id, uid, format, budget_rule, epsilon, delta, adjacency, reserve, orders,",
-            "limits, made_at, sampled, links, head, earlier)",
+            "limits, made_at, sampled, links, head, earlier", if (quotas) ", quotas", ")",
             "VALUES (1, ?uid, ?format, ?rule, ?epsilon, ?delta, ?adjacency, ?reserve, ?orders, ?limits, ?made_at,",
-            "?sampled, 0, ?head, '')"),
-      format = LEDGER_FORMAT, head = chain_begin(facts)
+            "?sampled, 0, ?head, ''", if (quotas) ", ?quotas", ")"),
+      format = format_of(meta), head = chain_begin(facts)
     ), as.list(facts)))
     declare_accounts(run, ask, data_sets, meta)
   })
@@ -178,6 +186,11 @@ declare_accounts <- function(run, ask, data_sets, meta) {
         run(paste("INSERT INTO riemdp_account (data_set, part, version, spent, largest_part) VALUES (?set, ?part, 0,",
                   "?zero, ?zero)"),
             set = set, part = part, zero = zero)
+        for (analyst in names(meta$quotas)) {
+          run(paste("INSERT INTO riemdp_quota (analyst, data_set, part, version, spent, largest_part) VALUES",
+                    "(?analyst, ?set, ?part, 0, ?zero, ?zero)"),
+              analyst = analyst, set = set, part = part, zero = zero)
+        }
       }
     }
   }
@@ -213,13 +226,16 @@ store_declare <- function(ledger, data_sets) {
   if (is_memory(ledger)) {
     state <- memory_state(ledger)
     zero <- sums_zero(length(state$meta$limits))
+    new <- list(count = 0L, spent = zero, largest = zero, parts = list())
+    analysts <- names(state$meta$quotas)
+    new_set <- c(new, list(own = stats::setNames(rep(list(new), length(analysts)), analysts)))
     for (set in names(data_sets)) {
-      if (is.null(state$accounts[[set]])) {
-        state$accounts[[set]] <- list(count = 0L, spent = zero, largest = zero, parts = list())
+      account <- state$accounts[[set]] %||% new_set
+      for (part in setdiff(data_sets[[set]], names(account$parts))) {
+        account$parts[[part]] <- zero
+        for (analyst in analysts) account$own[[analyst]]$parts[[part]] <- zero
       }
-      for (part in data_sets[[set]]) {
-        if (is.null(state$accounts[[set]]$parts[[part]])) state$accounts[[set]]$parts[[part]] <- zero
-      }
+      state$accounts[[set]] <- account
     }
     return(invisible())
   }
@@ -227,14 +243,15 @@ store_declare <- function(ledger, data_sets) {
   invisible()
 }
 
-# Hands decide() the sums of a data set (`spent` on the whole, `largest` over its parts, `part` of one) and writes what
-# it returns, all or nothing: list(entry, its number in the data set; receipt).
+# Hands decide() the sums of a data set (`spent` on the whole, `largest` over its parts, `part` of one; `own`, the same
+# three of the entry's analyst, where it has one) and writes what it returns, all or nothing: list(entry, its number in
+# the data set; receipt).
 store_spend <- function(ledger, data_set, part, entry, decide) {
   if (is_memory(ledger)) return(memory_spend(memory_state(ledger), data_set, part, entry, decide))
   row <- ledger_work(ledger, function(run, ask, con) {
     # SQLite's transaction has the lock already; elsewhere the ledger's row makes others wait until this one commits
     if (!is_sqlite(con)) ask("lock")
-    whole <- ask("state", data_set = data_set, part = "")
+    whole <- ask(if (has_quotas(ledger)) "state_quotas" else "state", data_set = data_set, part = "")
     if (nrow(whole) != 1) abort_unknown_account(data_set, "")
     meta <- parse_meta(whole)
     if (!identical(meta$uid, ledger$uid)) {
@@ -247,7 +264,8 @@ store_spend <- function(ledger, data_set, part, entry, decide) {
     if (nzchar(part) && nrow(mine) != 1) abort_unknown_account(data_set, part)
     after <- decide(meta, list(
       spent = unhex_sums(whole$spent, units), largest = unhex_sums(whole$largest_part, units),
-      part = if (nzchar(part)) unhex_sums(mine$spent, units)
+      part = if (nzchar(part)) unhex_sums(mine$spent, units),
+      own = if (!is.null(entry$analyst)) read_own(ask, entry$analyst, data_set, part, units)
     ))
     version <- as.integer(whole$version) # every change of the row is an entry
     changed <- run("write", spent = hex(after$spent), largest = hex(after$largest), data_set = data_set, part = "",
@@ -255,8 +273,12 @@ store_spend <- function(ledger, data_set, part, entry, decide) {
     if (nzchar(part)) {
       changed <- c(changed, run("write_part", spent = hex(after$part), data_set = data_set, part = part))
     }
+    claim_files(ledger$uid, data_set, part, entry$files, function(token) ask("token_read", token = token)$what,
+                function(token, owner) run("token", token = token, what = owner, at = utc_now()))
+    if (!is.null(entry$analyst)) changed <- c(changed, write_own(run, entry$analyst, data_set, part, after$own))
     row <- chained_row(meta, data_set, part, version + 1L, entry)
-    changed <- c(changed, do.call(run, c(list("entry"), row)), run("chain", link = row$link, head = row$head))
+    changed <- c(changed, do.call(run, c(list(if (is.null(row$analyst)) "entry" else "entry_analyst"), row)),
+                 run("chain", link = row$link, head = row$head))
     if (!all(changed == 1)) abort_riemdp("ledger", "the ledger changed while it was locked. Nothing is released.")
     row
   })
@@ -264,20 +286,54 @@ store_spend <- function(ledger, data_set, part, entry, decide) {
   list(entry = row$entry, receipt = new_receipt(ledger$uid, row$link, row$head))
 }
 
+# an analyst's sums, as those of the whole ledger
+read_own <- function(ask, analyst, data_set, part, units) {
+  sums <- function(part) {
+    row <- ask("own", analyst = analyst, data_set = data_set, part = part)
+    if (nrow(row) != 1) abort_lost_sums("an analyst's")
+    lapply(row[c("spent", "largest_part")], unhex_sums, count = units)
+  }
+  whole <- sums("")
+  list(spent = whole$spent, largest = whole$largest_part, part = if (nzchar(part)) sums(part)$spent)
+}
+
+# number of rows that each statement changed
+write_own <- function(run, analyst, data_set, part, own) {
+  write <- function(part, spent, largest) {
+    run("write_own", spent = hex(spent), largest = hex(largest), analyst = analyst, data_set = data_set, part = part)
+  }
+  c(write("", own$spent, own$largest), if (nzchar(part)) write(part, own$part, 0 * own$part))
+}
+
+abort_lost_sums <- function(whose) {
+  abort_riemdp("ledger", paste(whose, "sums are missing, or were changed by hand. Nothing is released."))
+}
+
 memory_spend <- function(state, data_set, part, entry, decide) {
   account <- state$accounts[[data_set]]
   if (is.null(account)) abort_unknown_account(data_set, "")
   mine <- if (nzchar(part)) account$parts[[part]]
   if (nzchar(part) && is.null(mine)) abort_unknown_account(data_set, part)
-  after <- decide(state$meta, list(spent = account$spent, largest = account$largest, part = mine))
+  analyst <- entry$analyst
+  own <- if (!is.null(analyst)) account$own[[analyst]]
+  sums <- list(spent = account$spent, largest = account$largest, part = mine,
+               own = if (!is.null(own)) list(spent = own$spent, largest = own$largest, part = own$parts[[part]]))
+  after <- decide(state$meta, sums)
   row <- chained_row(c(state$meta, list(links = state$links, head = state$head)), data_set, part, account$count + 1L,
                      entry)
+  moved <- function(account, after) {
+    account[c("spent", "largest", "count")] <- list(after$spent, after$largest, account$count + 1L)
+    if (nzchar(part)) account$parts[[part]] <- after$part
+    account
+  }
+  account <- moved(account, after)
+  if (!is.null(analyst)) account$own[[analyst]] <- moved(own, after$own)
   suspendInterrupts({
+    claim_files(state$meta$uid, data_set, part, entry$files, function(token) state$tokens[[token]],
+                function(token, owner) state$tokens[[token]] <- owner)
     state$entries[[sprintf("%.0f", row$link)]] <- row
     state$links <- row$link
     state$head <- row$head
-    account[c("spent", "largest", "count")] <- list(after$spent, after$largest, row$entry)
-    if (nzchar(part)) account$parts[[part]] <- after$part
     state$accounts[[data_set]] <- account
   })
   list(entry = row$entry, receipt = new_receipt(state$meta$uid, row$link, row$head))
@@ -297,36 +353,49 @@ chained_row <- function(meta, data_set, part, number, entry) {
   row <- list(data_set = data_set, entry = number, part = part, what = entry$what, event = entry$event,
               cost = entry$cost, made_at = utc_now(), source = entry$source %||% NA_character_,
               link = as.integer(meta$links) + 1L)
+  row$analyst <- entry$analyst
   row$head <- chain_next(meta$uid, meta$head, row)
   row
 }
 
-# data frame: data_set, part ("" for the whole), sums as list columns
+# Rows of all accounts: data_set, part ("" for the whole), count, and sums as lists; `own` has count and sums of each
+# analyst, in the same rows
 store_accounts <- function(ledger) {
   if (is_memory(ledger)) {
     state <- memory_state(ledger)
-    rows <- lapply(names(state$accounts), function(set) {
-      account <- state$accounts[[set]]
-      list(data_set = set, part = c("", names(account$parts)), count = c(account$count, rep(NA, length(account$parts))),
-           spent = c(list(account$spent), unname(account$parts)),
-           largest = list(account$largest)[rep(1, 1 + length(account$parts))])
+    own <- lapply(stats::setNames(nm = names(state$meta$quotas)), function(analyst) {
+      flat_accounts(lapply(state$accounts, function(account) account$own[[analyst]]))
     })
-    return(list(
-      meta = state$meta, data_set = rep(vapply(rows, `[[`, "", "data_set"),
-                                        vapply(rows, function(r) length(r$part), 1L)),
-      part = unlist(lapply(rows, `[[`, "part")), count = unlist(lapply(rows, `[[`, "count")),
-      spent = do.call(c, lapply(rows, `[[`, "spent")), largest = do.call(c, lapply(rows, `[[`, "largest"))
-    ))
+    return(c(list(meta = state$meta), flat_accounts(state$accounts), list(own = own)))
   }
   ledger_work(ledger, function(run, ask, con) {
     meta <- seen_meta(ask)
+    sums <- function(rows) {
+      read <- function(text) lapply(text, unhex_sums, count = length(meta$limits))
+      list(count = ifelse(rows$part == "", as.integer(rows$version), NA), spent = read(rows$spent),
+           largest = read(rows$largest_part))
+    }
     rows <- ask("SELECT * FROM riemdp_account ORDER BY data_set, part")
-    units <- length(meta$limits)
-    list(meta = meta, data_set = as.character(rows$data_set), part = as.character(rows$part),
-         count = ifelse(rows$part == "", as.integer(rows$version), NA),
-         spent = lapply(rows$spent, unhex_sums, count = units),
-         largest = lapply(rows$largest_part, unhex_sums, count = units))
+    quotas <- if (has_quotas(meta)) ask("SELECT * FROM riemdp_quota")
+    own <- lapply(stats::setNames(nm = names(meta$quotas)), function(analyst) {
+      at <- match(canonical(analyst, rows$data_set, rows$part),
+                  canonical(quotas$analyst, quotas$data_set, quotas$part))
+      if (anyNA(at)) abort_lost_sums("an analyst's")
+      sums(quotas[at, ])
+    })
+    c(list(meta = meta, data_set = as.character(rows$data_set), part = as.character(rows$part)), sums(rows),
+      list(own = own))
   }, write = FALSE)
+}
+
+# accounts of a ledger in memory as rows
+flat_accounts <- function(accounts) {
+  parts <- lapply(accounts, function(a) length(a$parts))
+  list(data_set = as.character(rep(names(accounts), 1 + unlist(parts))),
+       part = as.character(unlist(lapply(accounts, function(a) c("", names(a$parts))), use.names = FALSE)),
+       count = unlist(lapply(accounts, function(a) c(a$count, rep(NA, length(a$parts)))), use.names = FALSE),
+       spent = do.call(c, unname(lapply(accounts, function(a) c(list(a$spent), unname(a$parts))))),
+       largest = do.call(c, unname(lapply(accounts, function(a) rep(list(a$largest), 1 + length(a$parts))))))
 }
 
 ENTRY_COLUMNS <- c("data_set", "entry", "part", "what", "event", "cost", "made_at", "source", "link", "head")
@@ -334,7 +403,7 @@ ENTRY_COLUMNS <- c("data_set", "entry", "part", "what", "event", "cost", "made_a
 memory_rows <- function(state) {
   entries <- unname(as.list(state$entries))
   column <- function(name) vapply(entries, function(e) as.character(e[[name]]), "")
-  rows <- as.data.frame(lapply(stats::setNames(nm = ENTRY_COLUMNS), column))
+  rows <- as.data.frame(lapply(stats::setNames(nm = c(ENTRY_COLUMNS, if (has_quotas(state$meta)) "analyst")), column))
   rows$entry <- as.integer(rows$entry)
   rows$link <- as.numeric(rows$link)
   rows
@@ -349,6 +418,7 @@ store_history <- function(ledger) {
       ask("SELECT * FROM riemdp_entry ORDER BY data_set, entry")
     }, write = FALSE)
     rows$source <- as.character(rows$source)
+    if (has_quotas(ledger)) rows$analyst <- as.character(rows$analyst)
   }
   row.names(rows) <- NULL
   rows
@@ -367,6 +437,27 @@ ledger_token <- function(ledger, seal) {
     ledger_work(ledger, function(run, ask, con) run("token", token = token, what = seal, at = utc_now()))
   }
   token
+}
+
+# Takes files for a part of a data set; an error where one of them is another part's (proofs/ledger.md, section 10).
+# read(token) gives whose a token is, keep(token, owner) writes it. The first token stands for all files together, so
+# that few are looked up where the same ones are released again.
+claim_files <- function(uid, data_set, part, files, read, keep) {
+  if (!length(files)) return(invisible())
+  files <- sort(unique(enc2utf8(files)), method = "radix")
+  owner <- paste("part", part)
+  all <- sha256(canonical("riemdp-files", uid, data_set, do.call(canonical, as.list(files))))
+  if (identical(read(all), owner)) return(invisible())
+  tokens <- sha256(canonical("riemdp-file", uid, data_set, files))
+  owners <- lapply(tokens, read)
+  other <- vapply(owners, function(had) length(had) > 0 && !identical(had, owner), NA)
+  if (any(other)) {
+    abort_riemdp("argument", sprintf(
+      paste("a file of these records was released as %s of data set \"%s\", and this is part \"%s\": parts must not",
+            "overlap. Nothing is released."), sub("^part (.*)$", "part \"\\1\"", owners[other][[1]]), data_set, part
+    ))
+  }
+  for (token in c(tokens[lengths(owners) == 0], all)) keep(token, owner)
 }
 
 # those that this process has used up

@@ -17,10 +17,10 @@
 #' last receipt that anybody keeps can be cut off unnoticed. So send receipts out: print them beside results, or post
 #' the last one, which `print()` of the outcome shows, at regular times.
 #'
-#' Neither hash nor receipt shows that a release was entered at all. Tokens of checkpoints, and which data sets and
-#' parts the ledger has, are not in the chain. A ledger that an earlier version made gets its chain when it is opened by
-#' this one: what it held by then is covered by the first link as it was at that time, and not what was done to it
-#' before.
+#' Neither hash nor receipt shows that a release was entered at all. Tokens of checkpoints, files of parts, and which
+#' data sets and parts the ledger has, are not in the chain. The name of an analyst is the one that the ledger was
+#' opened by, and not shown to be hers. A ledger that an earlier version made gets its chain when it is opened by this
+#' one: what it held by then is covered by the first link as it was at that time, and not what was done to it before.
 #'
 #' @param ledger a ledger, see [dp_ledger()].
 #' @param receipts what was kept outside: a release, a receipt or its text, several texts, or a list of such; `NULL` for
@@ -133,15 +133,20 @@ memory_reader <- function(state) {
   rows <- memory_rows(state)
   rows <- rows[order(rows$link), ]
   texts <- fact_texts(state$meta)
-  accounts <- do.call(rbind, lapply(names(state$accounts), function(set) {
-    a <- state$accounts[[set]]
-    data.frame(data_set = set, part = c("", names(a$parts)), version = c(a$count, rep(NA, length(a$parts))),
-               spent = c(hex(a$spent), vapply(a$parts, hex, "", USE.NAMES = FALSE)), largest_part = hex(a$largest))
+  table <- function(accounts) {
+    flat <- flat_accounts(accounts)
+    data.frame(data_set = flat$data_set, part = flat$part, version = flat$count, spent = vapply(flat$spent, hex, ""),
+               largest_part = vapply(flat$largest, hex, ""))
+  }
+  quotas <- do.call(rbind, lapply(names(state$meta$quotas), function(analyst) {
+    own <- lapply(state$accounts, function(account) account$own[[analyst]])
+    if (length(own)) cbind(analyst = analyst, table(own))
   }))
   meta <- as.data.frame(as.list(texts))
   names(meta)[names(meta) == "rule"] <- "budget_rule"
-  list(meta = cbind(meta, format = LEDGER_FORMAT, links = state$links, head = state$head, earlier = ""),
-       accounts = accounts, unlinked = rows[0, ], stray = rows[0, ], odd = rows[0, ], total = nrow(rows),
+  list(meta = cbind(meta, format = format_of(state$meta), links = state$links, head = state$head, earlier = ""),
+       accounts = table(state$accounts), quotas = quotas, unlinked = rows[0, ], stray = rows[0, ], odd = rows[0, ],
+       total = nrow(rows),
        faults = list(), entries = function(after) rows[rows$link > after, ],
        head_of = function(link) rows$head[rows$link %in% link])
 }
@@ -154,18 +159,23 @@ database_reader <- function(ask, con) {
     type <- ifelse(columns %in% whole, "FLOAT", "TEXT")
     paste(sprintf("CAST(%s AS %s) AS %s", columns, type, columns), collapse = ", ")
   }
-  columns <- paste("SELECT", cast(ENTRY_COLUMNS), "FROM riemdp_entry WHERE")
+  meta <- ask("meta")
+  quotas <- "quotas" %in% names(meta)
+  # whatever is left of them
+  analyst <- if (quotas) intersect("analyst", DBI::dbListFields(con, "riemdp_entry"))
+  kept <- quotas && DBI::dbExistsTable(con, "riemdp_quota")
+  sums <- c("data_set", "part", "version", "spent", "largest_part")
+  columns <- paste("SELECT", cast(c(ENTRY_COLUMNS, analyst)), "FROM riemdp_entry WHERE")
   chained <- paste0("link >= 1 AND link <= ", LINKS_MOST)
   if (sqlite) chained <- paste("typeof(link) = 'integer' AND", chained)
-  faults <- if (sqlite) list(tables = sqlite_faults(ask))
-  meta <- ask("meta")
-  if (sqlite && nrow(meta) == 1) faults$facts <- sqlite_odd_facts(ask, names(meta))
-  list(meta = meta, faults = faults,
-       accounts = ask(paste("SELECT", cast(c("data_set", "part", "version", "spent", "largest_part")),
-                            "FROM riemdp_account")),
+  faults <- if (sqlite) list(tables = sqlite_faults(ask, quotas))
+  if (sqlite && nrow(meta) == 1) faults$facts <- sqlite_odd_facts(ask, names(meta), kept)
+  list(meta = meta, faults = faults, accounts = ask(paste("SELECT", cast(sums), "FROM riemdp_account")),
+       quotas = if (kept) ask(paste("SELECT", cast(c("analyst", sums)), "FROM riemdp_quota")),
        unlinked = ask(paste(columns, "link IS NULL")),
        stray = ask(paste0(columns, " link IS NOT NULL AND NOT (", chained, ")")),
-       odd = ask(paste(columns, if (sqlite) sqlite_odd(ENTRY_TEXTS, "entry", c("source", "head")) else "1 = 0")),
+       odd = ask(paste(columns, if (sqlite) sqlite_odd(c(ENTRY_TEXTS, analyst), "entry", c("source", "head")) else
+         "1 = 0")),
        total = as.numeric(ask("SELECT count(*) AS n FROM riemdp_entry")$n),
        entries = function(after) {
          ask(paste(columns, chained, sprintf("AND link > %.0f ORDER BY link LIMIT %d", after, VERIFY_CHUNK)))
@@ -189,23 +199,25 @@ sqlite_odd <- function(texts, numbers, null = character()) {
   paste0("NOT (", paste(fits, collapse = " AND "), ")")
 }
 
-sqlite_odd_facts <- function(ask, columns) {
+sqlite_odd_facts <- function(ask, columns, quotas) {
   numbers <- c("format", "links")
-  odd <- sqlite_odd(setdiff(intersect(META_COLUMNS, columns), numbers), intersect(numbers, columns), "sampled")
+  odd <- sqlite_odd(setdiff(intersect(c(META_COLUMNS, "quotas"), columns), numbers), intersect(numbers, columns),
+                    "sampled")
   odd <- ask(paste("SELECT count(*) AS n FROM riemdp_ledger WHERE id = 1 AND", odd))$n
+  odd_sums <- function(table, more = character()) {
+    texts <- c(more, "data_set", "part", "spent", "largest_part")
+    ask(paste("SELECT count(*) AS n FROM", table, "WHERE", sqlite_odd(texts, "version")))$n > 0
+  }
   c(if (odd > 0) "what the ledger was made with isn't stored as text and whole numbers",
     if (ask("SELECT count(*) AS n FROM riemdp_ledger")$n > 1) "there is more than one ledger's row",
-    if (ask(paste("SELECT count(*) AS n FROM riemdp_account WHERE",
-                  sqlite_odd(c("data_set", "part", "spent", "largest_part"), "version")))$n > 0) {
-      "sums aren't stored as text"
-    })
+    if (odd_sums("riemdp_account") || (quotas && odd_sums("riemdp_quota", "analyst"))) "sums aren't stored as text")
 }
 
 # how the tables differ from those that the package makes
-sqlite_faults <- function(ask) {
+sqlite_faults <- function(ask, quotas) {
   fresh <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
   on.exit(DBI::dbDisconnect(fresh))
-  for (sql in LEDGER_TABLES) DBI::dbExecute(fresh, sql)
+  for (sql in c(LEDGER_TABLES, if (quotas) QUOTA_TABLES)) DBI::dbExecute(fresh, sql)
   made <- sqlite_schema(function(sql) DBI::dbGetQuery(fresh, sql))
   now <- sqlite_schema(ask)
   c(sprintf("%s is gone or was changed", setdiff(made, now)), sprintf("%s isn't the package's", setdiff(now, made)))
@@ -215,7 +227,7 @@ sqlite_faults <- function(ask) {
 sqlite_schema <- function(ask) {
   from <- "SELECT '%s' AS place, type, lower(name) AS name, lower(tbl_name) AS tbl_name, sql FROM %s"
   all <- ask(paste(sprintf(from, "", "sqlite_master"), "UNION ALL", sprintf(from, "temporary ", "sqlite_temp_master")))
-  tables <- c("riemdp_ledger", "riemdp_account", "riemdp_entry", "riemdp_token")
+  tables <- TABLE_NAMES
   writes <- all$type %in% "trigger" & grepl("riemdp_", all$sql, ignore.case = TRUE, useBytes = TRUE)
   all <- all[all$tbl_name %in% tables | all$name %in% c(tables, "riemdp_link") | writes, ]
   columns <- lapply(tables, function(table) {
@@ -239,7 +251,8 @@ verify_store <- function(ledger, receipts, store) {
   found$uid <- texts[["uid"]]
   found$links <- suppressWarnings(as.numeric(row$links))
   found$head <- as.character(row$head)
-  if (!identical(suppressWarnings(as.numeric(row$format)), as.numeric(LEDGER_FORMAT))) {
+  format <- if ("quotas" %in% names(texts)) QUOTA_FORMAT else LEDGER_FORMAT
+  if (!identical(suppressWarnings(as.numeric(row$format)), as.numeric(format))) {
     report_finding(found, "facts", "the ledger's format isn't this version's")
   }
   meta <- tryCatch(unhex_facts(texts), error = function(e) NULL)
@@ -251,7 +264,10 @@ verify_store <- function(ledger, receipts, store) {
   }
   begin <- verify_earlier(found, row, texts, store$unlinked)
   sums <- verify_entries(found, texts[["uid"]], begin, store, meta)
-  if (!is.null(meta)) verify_sums(found, meta, sums, store$accounts)
+  if (!is.null(meta)) {
+    verify_sums(found, meta$limits, sums$all, store$accounts)
+    if (has_quotas(meta)) verify_quotas(found, meta, sums$own, store)
+  }
   verify_outside(found, receipts, store)
   findings <- do.call(rbind, c(list(finding("", "")[0, ]), found$rows))
   structure(list(ok = nrow(findings) == 0, findings = findings, entries = found$entries,
@@ -261,7 +277,7 @@ verify_store <- function(ledger, receipts, store) {
 
 # the ledger's row with NA for columns that are gone, or that hold bytes
 plain_row <- function(row) {
-  for (name in META_COLUMNS) {
+  for (name in c(META_COLUMNS, intersect("quotas", names(row)))) {
     if (is.null(row[[name]]) || is.list(row[[name]])) row[[name]] <- NA_character_
   }
   row
@@ -293,12 +309,19 @@ verify_earlier <- function(found, row, texts, unlinked) {
   chain_begin(texts, earlier)
 }
 
-# Entries in the order of the chain; returns what they add up to, by account
-verify_entries <- function(found, uid, begin, store, meta) {
+# sums of accounts, as entries come in
+new_sums <- function() {
   sums <- new.env(parent = emptyenv())
   sums$key <- sums$set <- character()
   sums$sum <- list()
   sums$count <- numeric()
+  sums
+}
+
+# Entries in the order of the chain; returns what they add up to, by account: `all`, and `own` of each analyst in the
+# order of quotas, at last of nobody who has one
+verify_entries <- function(found, uid, begin, store, meta) {
+  sums <- list(all = new_sums(), own = lapply(seq_len(length(meta$quotas) + 1), function(i) new_sums()))
   found$entries <- nrow(store$unlinked) + nrow(store$stray)
   found$edited <- store$odd$link
   report_finding(found, "entry", "its link is none that a chain has: it was put in or edited", store$stray)
@@ -355,14 +378,31 @@ add_prices <- function(found, sums, rows, meta) {
   bad <- colSums(!(cost >= 0 & cost <= most) | is.na(cost)) > 0
   report_finding(found, "price", "its price is negative, endless or no number", rows, bad)
   cost <- pmin(cost, c(4 * meta$limits[-units], Inf))
+  add_costs(sums$all, rows[!bad, ], cost[, !bad, drop = FALSE])
+  if (!has_quotas(meta)) return(invisible())
+  whose <- whose_quota(meta, rows)
+  for (i in unique(whose)) {
+    mine <- !bad & whose == i
+    add_costs(sums$own[[i]], rows[mine, ], cost[, mine, drop = FALSE])
+  }
+}
+
+# of each row the number of its analyst's quota; one more where there is none
+whose_quota <- function(meta, rows) {
+  if (!NROW(rows)) return(integer())
+  known <- names(meta$quotas)
+  match(canonical(rows$analyst %||% rep(NA_character_, nrow(rows))), canonical(known), length(known) + 1L)
+}
+
+add_costs <- function(sums, rows, cost) {
   key <- canonical(rows$data_set, rows$part)
-  new <- which(!bad & !duplicated(key) & !key %in% sums$key)
+  new <- which(!duplicated(key) & !key %in% sums$key)
   sums$key <- c(sums$key, key[new])
   sums$set <- c(sums$set, rows$data_set[new])
-  sums$sum <- c(sums$sum, rep(list(sums_zero(units)), length(new)))
+  sums$sum <- c(sums$sum, rep(list(sums_zero(nrow(cost))), length(new)))
   sums$count <- c(sums$count, numeric(length(new)))
   at <- match(key, sums$key)
-  for (mine in split(which(!bad), at[!bad])) {
+  for (mine in split(seq_along(at), at)) {
     i <- at[mine[1]]
     sums$sum[[i]] <- sums_add(sums$sum[[i]], sum_columns(cost[, mine, drop = FALSE]))
     sums$count[i] <- sums$count[i] + length(mine)
@@ -385,14 +425,15 @@ sum_columns <- function(x) {
   total
 }
 
-verify_sums <- function(found, meta, sums, accounts) {
-  units <- length(meta$limits)
+# `whose`: the analyst whose sums they are, in words
+verify_sums <- function(found, limits, sums, accounts, whose = "") {
+  units <- length(limits)
   agree <- function(text, sum) {
     kept <- tryCatch(unhex_sums(text, units), error = function(e) NULL)
     !is.null(kept) && isTRUE(all(abs((kept[1, ] - sum[1, ]) + (kept[2, ] - sum[2, ])) <= 2^-70 * abs(sum[1, ])))
   }
   say <- function(kind, says, set) {
-    found$rows <- c(found$rows, list(finding(kind, says, set)))
+    found$rows <- c(found$rows, list(finding(kind, paste0(whose, says), set)))
   }
   known <- if (NROW(accounts)) canonical(accounts$data_set, accounts$part)
   for (set in sums$set[!sums$key %in% known]) say("sums", "entries of a data set or part that isn't there", set)
@@ -416,8 +457,27 @@ verify_sums <- function(found, meta, sums, accounts) {
       say("sums", "its number of releases isn't that of entries", set)
     }
     # each part with the whole, as one that is spent from is: two parts may fit at different orders
-    fits <- vapply(parts, function(i) within_limits(meta$limits, sums_add(spent, due[[i]])), NA)
-    if (!all(within_limits(meta$limits, spent), fits)) say("over", "its entries cost more than its budget", set)
+    fits <- vapply(parts, function(i) within_limits(limits, sums_add(spent, due[[i]])), NA)
+    if (!all(within_limits(limits, spent), fits)) {
+      say("over", paste("its entries cost more than", if (nzchar(whose)) "the quota" else "its budget"), set)
+    }
+  }
+}
+
+# the same of each analyst
+verify_quotas <- function(found, meta, own, store) {
+  known <- names(meta$quotas)
+  whose <- whose_quota(meta, store$quotas)
+  if (length(own[[length(known) + 1]]$key)) report_finding(found, "sums", "there are entries of nobody who has a quota")
+  if (any(whose > length(known))) report_finding(found, "sums", "there are sums of nobody who has a quota")
+  accounts <- function(rows) if (NROW(rows)) sort(canonical(rows$data_set, rows$part))
+  for (i in seq_along(known)) {
+    mine <- store$quotas[which(whose == i), ]
+    words <- sprintf("analyst %s: ", encodeString(known[i], quote = "\""))
+    if (!identical(accounts(mine), accounts(store$accounts))) {
+      report_finding(found, "sums", paste0(words, "sums of a data set or part are missing, or there are more"))
+    }
+    verify_sums(found, meta$quotas[[i]] * meta$limits, own[[i]], mine, words)
   }
 }
 

@@ -1,8 +1,8 @@
-# Ledgers: making and opening them, spending, and what is left. What their rules add up is in ledger-rules.R, where it
-# is kept in ledger-store.R.
+# Ledgers: making and opening them, and spending. What their rules add up is in ledger-rules.R, where it is kept in
+# ledger-store.R, what is left in ledger-report.R.
 
 # what never changes, and objects know as well as the store
-LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "orders", "limits", "sampled")
+LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "orders", "limits", "sampled", "quotas")
 
 # ---- making and opening ----------------------------------------------------------------------------------------------
 
@@ -44,7 +44,10 @@ LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "or
 #' the records of a data set fall into parts by something public and fixed, such as the hospital or the year, a release
 #' on one part costs that part only, and the data set as a whole loses the largest of its parts (replacing a record must
 #' not move it to another part; a part chosen by a person's own private value is none). There is one division into parts
-#' for each data set: parts must not overlap. A release about units takes no `part`: a person with rows at two hospitals
+#' for each data set: parts must not overlap. Of records from [chunk_files()] the names of files are compared: a release
+#' that reads a file which was released as another part is refused (`riemdp_error_argument`), and nothing is spent. What
+#' is in files is not compared, since whether it is the same may tell of a person; by another name, in memory or in a
+#' database the same records are not seen. A release about units takes no `part`: a person with rows at two hospitals
 #' is in both, and would lose the sum.
 #'
 #' @section Secret samples:
@@ -65,6 +68,19 @@ LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "or
 #'
 #' To price a plan that is fixed in advance: `event_poisson(q, event_compose(...))`, or [event_sample()] of it.
 #'
+#' @section Quotas of analysts:
+#' `quotas = c(anna = 0.5, ben = 0.3)` says which share of the budget of each data set an analyst may use. Who spends
+#' opens the ledger by name, `dp_ledger(path, analyst = "anna")`; without a name it can be read and not be spent from. A
+#' release is refused (`riemdp_error_budget`, which says whose quota) where her own releases would exceed her share, in
+#' the same transaction that keeps the whole budget, which always holds as well: the shares may add up to more than 1.
+#' Where they add up to at most 1, nobody else can use up what is hers (with a grid of `orders` that isn't so).
+#'
+#' A share is one of each of the rule's sums: of epsilon and of delta, of rho and of the reserve, of \eqn{\mu^2}, of the
+#' divergence at each order. Her releases on all records and her dearest part count, as for the ledger. Quotas are made
+#' with the ledger and can't be changed. They are no promise of privacy beyond that of the budget, and none of security:
+#' whoever can write to the file can open it by any name. Each entry has its analyst's name, which the chain of hashes
+#' covers as it does the quotas.
+#'
 #' @section Safety:
 #' A release is entered and checked in one transaction, which is on the disk before the noise is drawn: neither a killed
 #' process nor a power cut gives budget back. What the database would have to be set to otherwise is set for the
@@ -73,10 +89,10 @@ LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "or
 #' takes the same time for the millionth release as for the first. A ledger in memory, `dp_ledger(NULL, ...)`, is for
 #' short scripts: it ends with the R session, and refuses to work in a forked or other process.
 #'
-#' * A file is an SQLite database with the tables `riemdp_ledger`, `riemdp_account`, `riemdp_entry` and `riemdp_token`;
-#'   each commit waits for the disk (`synchronous = EXTRA`). A journal in memory or none is refused, and so is a network
-#'   drive, as far as the system tells (mount table on Linux, UNC paths on Windows): their locks and flushes can't be
-#'   relied on.
+#' * A file is an SQLite database with the tables `riemdp_ledger`, `riemdp_account`, `riemdp_entry`, `riemdp_token` and,
+#'   with quotas, `riemdp_quota`, which versions that know of no quotas refuse; each commit waits for the disk
+#'   (`synchronous = EXTRA`). A journal in memory or none is refused, and so is a network drive, as far as the system
+#'   tells (mount table on Linux, UNC paths on Windows): their locks and flushes can't be relied on.
 #' * A database server is the answer there. Give a function that returns a new DBI connection,
 #'   `dp_ledger(function() DBI::dbConnect(RPostgres::Postgres(), ...), ...)`; a connection itself is taken too, for this
 #'   process only. For PostgreSQL each spending transaction sets `synchronous_commit` to `on` where it is less; `fsync`
@@ -88,8 +104,8 @@ LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "or
 #' [ledger_verify()] says whether the ledger still is what was entered. A ledger of an earlier version gets its chain
 #' when it is opened, for which it has to be writable; earlier versions refuse it then.
 #'
-#' @param path the ledger's file; or a function that returns a new DBI connection, or a DBI connection; or `NULL` for a
-#'   new ledger in memory.
+#' @param path the ledger's file; or a function that returns a new DBI connection, or a DBI connection; or a ledger, to
+#'   open it once more, such as by another `analyst`; or `NULL` for a new ledger in memory.
 #' @param epsilon,delta the budget of each data set: `epsilon` positive, `delta` from 0 to below 1. May be left out for
 #'   a ledger that is there; must agree with it if given.
 #' @param rule `r choice_words(names(LEDGER_RULES), code = TRUE)`.
@@ -112,9 +128,14 @@ LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "or
 #'   was counted so.
 #' @param sampled the public rate at which the records were sampled, above 0 and at most 1 (no sample), which may have
 #'   the name of the unit that was sampled; see "Secret samples". `delta` must be below it.
+#' @param quotas shares of the budget by the names of analysts, each above 0 and at most 1; `NULL` for a ledger from
+#'   which anybody may spend. See "Quotas of analysts".
+#' @param analyst the name of the analyst who spends by this object.
 #' @return An object of class `riemdp_ledger`. `print()` says what is left; `summary()` is a data frame with one row for
 #'   each data set, part and unit: `data_set`, `part`, `unit`, `limit`, `spent`, `left`, `share_left`, `releases`;
-#'   `as.data.frame()` is [ledger_history()]. With `sampled` all of these are about the sample.
+#'   `as.data.frame()` is [ledger_history()]. With `sampled` all of these are about the sample. With `quotas` there is
+#'   a row for each `analyst` as well (`NA` for all of them): `limit` is her quota, `spent` what she spent, and `left`
+#'   what both her quota and the whole budget leave.
 #' @references
 #' Rogers, R., Roth, A., Ullman, J. and Vadhan, S. (2016). Privacy odometers and filters: pay-as-you-go composition.
 #' *Advances in Neural Information Processing Systems* 29. \doi{10.48550/arXiv.1605.08294}
@@ -145,10 +166,16 @@ LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "or
 #' # these records are a secret tenth of a population, drawn without replacement:
 #' # its budget of 1 is 2.9 for the sample
 #' dp_ledger(NULL, epsilon = 1, sampled = 0.1)
+#' # two analysts, of whom neither may use up what the other needs
+#' shared <- dp_ledger(NULL, epsilon = 3, quotas = c(anna = 0.5, ben = 0.3))
+#' anna <- dp_ledger(shared, analyst = "anna")
+#' ledger_spend(anna, event_pure(1), "her count")
+#' anna
+#' tryCatch(ledger_spend(anna, event_pure(1)), riemdp_error_budget = function(e) conditionMessage(e))
 #' @export
 dp_ledger <- function(path = NULL, epsilon, delta, rule = "basic", ..., create = FALSE, data_sets = NULL,
                       orders = NULL, reserve = NULL, adjacency = c("replace-one", "add-remove"), pairs = FALSE,
-                      sampled = NULL) {
+                      sampled = NULL, quotas = NULL, analyst = NULL) {
   check_no_more(...)
   create <- check_flag(create, "create")
   pairs <- check_flag(pairs, "pairs")
@@ -159,7 +186,7 @@ dp_ledger <- function(path = NULL, epsilon, delta, rule = "basic", ..., create =
     orders = if (!is.null(orders)) check_ledger_orders(orders),
     reserve = if (!is.null(reserve)) check_number(reserve, "reserve", least = 0, most = 1),
     adjacency = if (!missing(adjacency)) check_choice(adjacency, "adjacency", ADJACENCIES),
-    sampled = check_sampled(sampled)
+    sampled = check_sampled(sampled), quotas = check_quotas(quotas)
   )
   if (identical(asked$reserve, 1)) abort_riemdp("argument", "`reserve` must be below 1.")
   if (!is.null(data_sets)) data_sets <- check_data_sets(data_sets)
@@ -167,6 +194,7 @@ dp_ledger <- function(path = NULL, epsilon, delta, rule = "basic", ..., create =
   found <- find_meta(ledger, create)
   made <- found %||% new_meta(asked)
   check_sampled_parts(made, data_sets)
+  analyst <- check_analyst(made, analyst)
   if (is.null(found)) {
     found <- made
     if (is.null(data_sets)) data_sets <- list(default = character())
@@ -175,6 +203,7 @@ dp_ledger <- function(path = NULL, epsilon, delta, rule = "basic", ..., create =
   check_same_ledger(found, asked)
   ledger$creating <- NULL
   ledger[LEDGER_FACTS] <- found[LEDGER_FACTS]
+  ledger$analyst <- analyst
   if (pairs && found$adjacency != "replace-one") {
     abort_riemdp("argument", "`pairs` is for a ledger whose neighbours are replace-one.")
   }
@@ -185,9 +214,13 @@ dp_ledger <- function(path = NULL, epsilon, delta, rule = "basic", ..., create =
 
 # what the ledger was made with; NULL where one is to be made
 find_meta <- function(ledger, create) {
-  found <- if (!is_memory(ledger) && !isTRUE(ledger$creating)) store_meta(ledger)
+  new <- if (is_memory(ledger)) is.null(ledger$uid) else isTRUE(ledger$creating)
+  found <- if (!new) store_meta(ledger)
   if (!is.null(found) && create) abort_riemdp("ledger", "there is a ledger already: leave `create` out to open it.")
   if (is.null(found) && !create && !is_memory(ledger)) abort_no_ledger(ledger)
+  if (!is.null(ledger$uid) && !identical(ledger$uid, found$uid)) {
+    abort_riemdp("ledger", "there is another ledger now where this one was kept.")
+  }
   found
 }
 
@@ -218,9 +251,11 @@ ledger_place <- function(path) {
   } else if (is.function(path)) {
     need_database(FALSE)
     list(kind = "function", open = path)
+  } else if (inherits(path, "riemdp_ledger")) {
+    Filter(Negate(is.null), unclass(check_ledger(path, "path"))[c("kind", "path", "connection", "open", "pid", "uid")])
   } else {
     abort_riemdp("argument",
-                 "`path` must be the path of a file, a DBI connection, a function that returns one, or NULL.")
+                 "`path` must be the path of a file, a DBI connection, a function that returns one, a ledger, or NULL.")
   }
   structure(ledger, class = "riemdp_ledger")
 }
@@ -243,7 +278,7 @@ new_meta <- function(asked) {
   check_limits(limits, orders)
   list(uid = random_id(), rule = rule, epsilon = asked$epsilon, delta = delta,
        adjacency = asked$adjacency %||% "replace-one", reserve = reserve, orders = orders, limits = limits,
-       sampled = sampled, made_at = utc_now())
+       sampled = sampled, quotas = asked$quotas %||% numeric(), made_at = utc_now())
 }
 
 # that the rule has a use for what was asked
@@ -281,11 +316,17 @@ check_same_ledger <- function(found, asked) {
       abort_riemdp("ledger", sprintf(
         paste("the ledger was made with %s = %s, which can't be changed: leave `%s` out, or make another ledger for",
               "other data."),
-        name, if (is.character(found[[name]])) dQuote(found[[name]], FALSE) else if (name == "sampled")
-          rate_words(found) else paste(format(found[[name]], digits = 15), collapse = ", "), name
+        name, fact_words(found, name), name
       ))
     }
   }
+}
+
+fact_words <- function(found, name) {
+  fact <- found[[name]]
+  if (is.character(fact)) return(dQuote(fact, FALSE))
+  switch(name, sampled = rate_words(found), quotas = quota_words(found),
+         paste(format(fact, digits = 15), collapse = ", "))
 }
 
 check_ledger_orders <- function(x) {
@@ -310,10 +351,10 @@ check_data_sets <- function(x) {
   })
 }
 
-check_ledger <- function(ledger) {
+check_ledger <- function(ledger, name = "ledger") {
   l <- if (inherits(ledger, "riemdp_ledger") && is.list(ledger)) unclass(ledger)
   if (!(holds_ledger_facts(l) && holds_ledger_place(l))) {
-    abort_riemdp("argument", "`ledger` must be a ledger made by dp_ledger().")
+    abort_riemdp("argument", sprintf("`%s` must be a ledger made by dp_ledger().", name))
   }
   ledger
 }
@@ -323,7 +364,12 @@ holds_ledger_facts <- function(l) {
     is_string(l$adjacency) && l$adjacency %in% ADJACENCIES &&
     is_doubles(l$epsilon, 1) && is_doubles(l$delta, 1) && is_doubles(l$reserve, 1) &&
     is_doubles(l$orders, length(l$orders)) && is_doubles(l$sampled, 1) && is_string(names(l$sampled)) &&
-    is_doubles(l$limits, length(rule_units(l)))
+    is_doubles(l$limits, length(rule_units(l))) && holds_quotas(l)
+}
+
+holds_quotas <- function(l) {
+  is_doubles(l$quotas, length(l$quotas)) && length(names(l$quotas)) == length(l$quotas) &&
+    (is.null(l$analyst) || (is_string(l$analyst) && l$analyst %in% names(l$quotas)))
 }
 
 holds_ledger_place <- function(l) {
@@ -360,7 +406,8 @@ in_pairs <- function(ledger, event) {
 #' Spend from a ledger
 #'
 #' `ledger_spend()` enters a release before it is made: it takes its price off the budget, or raises an error of class
-#' `riemdp_error_budget` and changes nothing. `dp_*()` functions with `ledger =` do this by themselves; call it for
+#' `riemdp_error_budget` and changes nothing. (A ledger with quotas that was opened without an analyst's name is read
+#' only, `riemdp_error_ledger`.) `dp_*()` functions with `ledger =` do this by themselves; call it for
 #' releases made by other means. `ledger_history()` lists what was entered.
 #'
 #' @param ledger a ledger, see [dp_ledger()].
@@ -375,9 +422,8 @@ in_pairs <- function(ledger, event) {
 #' @param source where the release's public bounds come from, one string, or `NULL`; kept as `what` is.
 #' @return `ledger_spend()`: invisibly a list with `entry` (its number), `data_set`, `part`, `event`, `cost` and `left`
 #'   (in the rule's units), and `receipt` (see [ledger_receipt()]). `ledger_history()`: a data frame with one row for
-#'   each entry, `data_set`, `entry`, `part` (`NA` for all), `what`, `source` (`NA` for none), `event`, a column for
-#'   each of the rule's units with the cost, and
-#'   `made_at` (UTC).
+#'   each entry, `data_set`, `entry`, `part` (`NA` for all), `analyst` (of a ledger with quotas), `what`, `source` (`NA`
+#'   for none), `event`, a column for each of the rule's units with the cost, and `made_at` (UTC).
 #' @seealso [dp_ledger()], [ledger_verify()]
 #' @examples
 #' budget <- dp_ledger(NULL, epsilon = 1, delta = 1e-6, rule = "zcdp")
@@ -391,24 +437,31 @@ ledger_spend <- function(ledger, event, what = "", ..., data_set = "default", pa
   check_dots_empty(...)
   check_ledger(ledger)
   if (!is.null(delta)) delta <- check_delta(delta)
+  spend_event(ledger, event, what, data_set, part, delta, source)
+}
+
+# `files`: names of those that the records lie in
+spend_event <- function(ledger, event, what, data_set, part, delta = NULL, source = NULL, files = NULL) {
   if (!identical(what, "")) what <- check_name(what, "what")
+  source <- source %||% NA_character_
+  if (!identical(source, NA_character_)) source <- check_name(source, "source", 2000)
   event <- check_event(event)
   if (in_pairs(ledger, event)) {
     event <- within_part(event)
     what <- paste0(what, if (nzchar(what)) " ", "(counted as a group of two)")
   }
-  source <- source %||% NA_character_
-  if (!identical(source, NA_character_)) source <- check_name(source, "source", 2000)
-  spend_cost(ledger, ledger_cost(ledger, event, delta),
-             list(what = what, source = source, event = paste(format(event), collapse = " ")), data_set, part)
+  entry <- list(what = what, source = source, event = paste(format(event), collapse = " "), files = files)
+  spend_cost(ledger, ledger_cost(ledger, event, delta), entry, data_set, part)
 }
 
-# entry: its `what`, `source` and `event`, as they are kept
+# entry: its `what`, `source` and `event`, as they are kept; and `files`
 spend_cost <- function(ledger, cost, entry, data_set, part) {
+  check_spender(ledger)
+  analyst <- ledger$analyst
   data_set <- check_name(data_set, "data_set")
   part <- if (is.null(part)) "" else check_name(part, "part")
   after <- NULL
-  done <- store_spend(ledger, data_set, part, c(entry, list(cost = hex(cost))),
+  done <- store_spend(ledger, data_set, part, c(entry, list(cost = hex(cost), analyst = analyst)),
     function(meta, state) {
       if (!identical(meta[LEDGER_FACTS], unclass(ledger)[LEDGER_FACTS])) { # else the price may be in another unit
         abort_riemdp("ledger",
@@ -418,10 +471,10 @@ spend_cost <- function(ledger, cost, entry, data_set, part) {
       if (length(cost) != length(limits) || !is.numeric(cost) || anyNA(cost) || any(cost < 0)) {
         abort_riemdp("argument", "this event has no price by the ledger's rule.")
       }
-      next_state <- filter_step(limits, state, cost, nzchar(part))
-      if (is.null(next_state)) abort_budget(meta, state, cost, data_set, part)
-      after <<- sums_left(limits, next_state, nzchar(part))
-      next_state
+      step <- spend_step(meta, state, cost, nzchar(part), analyst)
+      if (!is.null(step$lacks)) abort_budget(meta, state, cost, data_set, part, if (step$lacks == "quota") analyst)
+      after <<- state_left(meta, step$state, nzchar(part), analyst)
+      step$state
     })
   names(after) <- names(cost) <- rule_units(ledger)
   invisible(list(entry = done$entry, data_set = data_set, part = if (nzchar(part)) part, event = entry$event,
@@ -444,7 +497,7 @@ release_event <- function(g) {
 
 # Takes the price of a release that is about to be drawn; what the release then says about it. Everything here is
 # public.
-spend_release <- function(ledger, g, event, what, data_set, part, source = NULL) {
+spend_release <- function(ledger, g, event, what, data_set, part, source = NULL, files = NULL) {
   if (is.null(ledger)) return(list(event = event))
   if (g$rng == "simulation") return(list(note = "a simulation: nothing was taken from the ledger"))
   if (!is.null(part) && !identical(g$unit, "row")) {
@@ -465,7 +518,7 @@ spend_release <- function(ledger, g, event, what, data_set, part, source = NULL)
   } else {
     event
   }
-  entry <- ledger_spend(ledger, priced, what, data_set = data_set, part = part, source = source)
+  entry <- spend_event(ledger, priced, what, data_set, part, source = source, files = files)
   c(list(event = event, rule = ledger$rule, entry = entry$entry, data_set = entry$data_set, part = entry$part,
          cost = entry$cost, receipt = entry$receipt),
     if (is_sampled(ledger)) list(sampled = ledger$sampled),
@@ -486,17 +539,14 @@ format_budget <- function(b) {
   if (!is.null(b$event)) paste0("in no ledger; it costs ", format(b$event))
 }
 
-sums_left <- function(limits, state, part) {
-  total <- sums_add(state$spent, if (part) state$part else state$largest)
-  pmax(0, (limits - total[1, ]) - total[2, ])
-}
-
-abort_budget <- function(meta, state, cost, data_set, part) {
+# `analyst`: whose quota it is that doesn't cover the cost
+abort_budget <- function(meta, state, cost, data_set, part, analyst = NULL) {
   units <- rule_units(meta)
-  left <- sums_left(meta$limits, state, nzchar(part))
+  left <- state_left(meta, state, nzchar(part), analyst)
   shown <- cost > 0 | seq_along(cost) == 1
   abort_riemdp("budget", paste0(
-    sprintf("the budget of data set \"%s\"%s doesn't cover this: it costs ", data_set,
+    if (is.null(analyst)) "the budget of" else sprintf("the quota of analyst \"%s\" on", analyst),
+    sprintf(" data set \"%s\"%s doesn't cover this: it costs ", data_set,
             if (nzchar(part)) sprintf(", part \"%s\",", part) else ""),
     paste(sprintf("%s %.6g, left %.6g", units[shown], cost[shown], left[shown]), collapse = "; "),
     ". Nothing was spent and nothing is released."
@@ -515,77 +565,3 @@ ledger_history <- function(ledger) {
 #' @param row.names,optional not used.
 #' @export
 as.data.frame.riemdp_ledger <- function(x, row.names = NULL, optional = FALSE, ...) ledger_history(x)
-
-# ---- what is left ----------------------------------------------------------------------------------------------------
-
-# rows of the store as one list per account, with what is left
-ledger_accounts <- function(ledger) {
-  rows <- store_accounts(ledger)
-  whole <- which(rows$part == "")
-  lapply(seq_along(rows$part), function(i) {
-    root <- whole[rows$data_set[whole] == rows$data_set[i]]
-    if (length(root) != 1 || is.na(rows$count[root])) {
-      abort_riemdp("ledger", "a data set's sums are missing, or were changed by hand. Nothing is released.")
-    }
-    part <- nzchar(rows$part[i])
-    state <- list(spent = rows$spent[[root]], largest = rows$largest[[root]], part = if (part) rows$spent[[i]])
-    total <- sums_add(state$spent, if (part) state$part else state$largest)
-    list(data_set = rows$data_set[i], part = rows$part[i], releases = rows$count[i], state = state,
-         spent = total[1, ], left = sums_left(rows$meta$limits, state, part))
-  })
-}
-
-#' @rdname dp_ledger
-#' @param object,x a ledger.
-#' @export
-summary.riemdp_ledger <- function(object, ...) {
-  check_ledger(object)
-  units <- rule_units(object)
-  do.call(rbind, lapply(ledger_accounts(object), function(a) {
-    data.frame(data_set = a$data_set, part = if (nzchar(a$part)) a$part else NA_character_, unit = units,
-               limit = object$limits, spent = a$spent, left = a$left,
-               share_left = ifelse(object$limits > 0, a$left / object$limits, NA),
-               releases = a$releases)
-  }))
-}
-
-# size of the largest single release that is still covered
-largest_release <- function(ledger, account) {
-  LEDGER_RULES[[ledger$rule]]$room(account$left, function(event) {
-    !is.null(filter_step(ledger$limits, account$state, ledger_cost(ledger, event), nzchar(account$part)))
-  })
-}
-
-#' @rdname dp_ledger
-#' @export
-format.riemdp_ledger <- function(x, ...) {
-  check_ledger(x)
-  units <- rule_units(x)
-  e <- symbol("epsilon")
-  lines <- vapply(ledger_accounts(x), function(a) {
-    room <- largest_release(x, a)
-    best <- which.max(a$left[-length(units)] / x$limits[-length(units)])
-    shown <- c(best, if (x$limits[length(units)] > 0) length(units))
-    sprintf(
-      "%s: %s%s; %s",
-      if (nzchar(a$part)) sprintf("    part \"%s\"", a$part) else sprintf("  data set \"%s\"", a$data_set),
-      if (nzchar(a$part)) "" else sprintf("%d release%s, ", as.integer(a$releases), if (a$releases == 1) "" else "s"),
-      paste0("left ", paste(sprintf("%s %.4g of %.4g", units[shown], a$left[shown], x$limits[shown]), collapse = ", ")),
-      if (room <= 0) "nothing more can be released" else LEDGER_RULES[[x$rule]]$enough(room)
-    )
-  }, "")
-  place <- switch(x$kind, memory = "in memory", file = sprintf("in %s", basename(x$path)), "in a database")
-  c(sprintf("Privacy ledger %s: (%s, %s) budget with %s = %s, %s = %s for each data set", place, e, symbol("delta"), e,
-            format(x$epsilon), symbol("delta"), format(x$delta)),
-    sprintf("  rule %s: %s; neighbours: %s", x$rule, LEDGER_RULES[[x$rule]]$adds,
-            paste0(x$adjacency, if (isTRUE(x$pairs)) " (releases about one more or one less count as a group of two)")),
-    sampled_words(x),
-    if (length(lines)) lines else "  no data set yet")
-}
-
-#' @rdname dp_ledger
-#' @export
-print.riemdp_ledger <- function(x, ...) {
-  cat(format(x), sep = "\n")
-  invisible(x)
-}

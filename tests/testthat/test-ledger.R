@@ -350,6 +350,94 @@ test_that("a ledger in memory is one ledger, in one process", {
   expect_identical(spent(ledger), 0.7)
 })
 
+# ---- the same records in two parts ---------------------------------------------------------------------------------------
+
+test_that("a file is released as one part of a data set, whatever is in it", {
+  folder <- tempfile("parts")
+  dir.create(folder)
+  path <- function(name) file.path(folder, paste0(name, ".csv"))
+  write <- function(names, x = seq(-1, 1, length.out = 40)) {
+    for (name in names) write.csv(data.frame(x = x, y = x^2), path(name), row.names = FALSE)
+  }
+  M <- euclidean(1)
+  draws <- 0
+  watch_releases("mean_mechanisms", function() draws <<- draws + 1)
+  mean <- function(ledger, names, part, set = "trial", epsilon = 1 / 64) {
+    x <- chunk_files(path(names), columns = c(x = "number"), shape = M)
+    dp_mean(x, M, epsilon, center = 0, radius = 1, mechanism = "laplace", invalid = "center", ledger = ledger, data_set = set, part = part)
+  }
+  overlap <- function(ledger, ...) {
+    before <- list(summary(ledger), ledger_history(ledger), draws)
+    expect_error(mean(ledger, ...), "parts must not overlap. Nothing is released", class = "riemdp_error_argument")
+    expect_identical(list(summary(ledger), ledger_history(ledger), draws), before)
+  }
+  sets <- list(trial = c("north", "south"), other = c("north", "south"))
+  for (place in if (requireNamespace("RSQLite", quietly = TRUE)) list(NULL, ledger_file()) else list(NULL)) {
+    write(c("a", "b", "c", "d"))
+    ledger <- dp_ledger(place, 1, create = TRUE, data_sets = sets)
+    # refused by the budget: nothing is taken for the part either
+    expect_error(mean(ledger, "a", "south", epsilon = 2), class = "riemdp_error_budget")
+    for (i in 1:2) mean(ledger, c("a", "b"), "north")
+    overlap(ledger, "a", "south")
+    overlap(ledger, c("c", "b"), "south")
+    mean(ledger, "c", "south") # which was refused with another one, so it was free
+    overlap(ledger, c("c", "d"), "north")
+    mean(ledger, c("d", "b"), "north")
+    mean(ledger, "a", NULL)
+    mean(ledger, "a", "south", "other")
+    overlap(ledger, "a", "north", "other")
+    mean(dp_ledger(NULL, 1, data_sets = sets), "a", "south")
+    # contents decide nothing: other ones by the same name, and the same ones by another
+    write("a", x = rep(0, 3))
+    overlap(ledger, "a", "south")
+    write("e", x = rep(0, 3))
+    mean(ledger, "e", "south")
+    # nor does it matter whether a file has a record
+    write(c("f", "g"), x = numeric())
+    mean(ledger, c("f", "a"), "north")
+    overlap(ledger, c("f", "e"), "south")
+    link <- path("link")
+    if (.Platform$OS.type != "windows" && file.symlink(path("b"), link)) overlap(ledger, "link", "south")
+    unlink(link)
+    expect_true(ledger_verify(ledger)$ok)
+  }
+  # whatever the release, and at a site
+  write(c("a", "b"))
+  fresh <- function() dp_ledger(NULL, 1e6, 0.01, data_sets = sets)
+  table <- function() chunk_files(path("a"), columns = c(x = "number", y = "number"))
+  points <- function() chunk_files(path("a"), columns = c(x = "number"), shape = M)
+  f <- function(part, ledger, ...) list(..., ledger = ledger, data_set = "trial", part = part)
+  calls <- list(
+    dp_mean = list(M = M, epsilon = 1, center = 0, radius = 1), dp_variance = list(M = M, epsilon = 1, center = 0, radius = 1, at = 0),
+    dp_ball = list(M = M, epsilon = 1, center = 0, radius = 1), dp_pca = list(q = 1, epsilon = 1, delta = 1e-6, bound = 2)
+  )
+  tries <- c(
+    lapply(names(calls), function(name) function(l, part) do.call(name, c(list(if (name == "dp_pca") table() else points()), f(part, l), calls[[name]]))),
+    list(
+      function(l, part) dp_lm(y ~ x, table(), bounds = list(x = c(-1, 1), y = c(0, 1)), epsilon = 1, ledger = l, data_set = "trial", part = part),
+      function(l, part) dp_regression(y ~ x, M, table(), epsilon = 1, radius = 1, center = 0, speed = 1, residual_bound = 1, bounds = c(-1, 1), ledger = l,
+                                        data_set = "trial", part = part),
+      function(l, part) dp_optimize(problem_huber(M, 1), points(), 1, 1e-6, start = 0, steps = 2, ledger = l, data_set = "trial", part = part),
+      function(l, part) dp_conformal(points(), M, epsilon = 10, at = 0, bound = 2, level = 0.5, invalid = "at", ledger = l, data_set = "trial", part = part),
+      function(l, part) {
+        request <- list(kernel = "noisy", private = TRUE, M = M, center = 0, radius = 1, sd = 10)
+        tryCatch(site_answer(request, points(), ledger = l, data_set = "trial", part = part, delta = 1e-6), riemdp_error_refused = function(e) NULL)
+      }
+    ))
+  fit <- dp_lm(y ~ x, table(), bounds = list(x = c(-1, 1), y = c(0, 1)), epsilon = 1)
+  tries <- c(tries, list(
+    function(l, part) dp_spline(y ~ bs(x, df = 4), M, table(), 1, 0, 1, bounds = c(-1, 1), ledger = l, data_set = "trial", part = part),
+    function(l, part) dp_residual_scale(fit, table(), epsilon = 1, ledger = l, data_set = "trial", part = part)
+  ))
+  for (i in seq_along(tries)) {
+    ledger <- fresh()
+    tries[[i]](ledger, "north")
+    expect_identical(nrow(ledger_history(ledger)), 1L, label = paste("call", i))
+    expect_error(tries[[i]](ledger, "south"), "parts must not overlap", class = "riemdp_error_argument", label = paste("call", i))
+    expect_identical(nrow(ledger_history(ledger)), 1L, label = paste("call", i))
+  }
+})
+
 # ---- files and databases -------------------------------------------------------------------------------------------------
 
 test_that("a file keeps the ledger, whoever opens it", {
@@ -429,11 +517,11 @@ test_that("broken files and connections are classed errors, and nothing is lost"
 test_that("a release costs the same after a million", {
   skip_without_sqlite()
   file <- ledger_file()
-  dp_ledger(file, 1, create = TRUE)
+  dp_ledger(file, 1, create = TRUE, quotas = c(anna = 1))
   con <- DBI::dbConnect(RSQLite::SQLite(), file)
   on.exit(DBI::dbDisconnect(con), add = TRUE)
   values <- list(data_set = "a", part = "b", spent = "c", largest = "d", version = 1L, entry = 1L, what = "e", event = "f", cost = "g",
-                 at = "h", token = "i", source = "j", made_at = "h", link = 1L, head = "k")
+                 at = "h", token = "i", source = "j", made_at = "h", link = 1L, head = "k", analyst = "l")
   for (sql in inner$LEDGER_STATEMENTS[names(inner$LEDGER_STATEMENTS) != "lock"]) { # which SQLite doesn't run
     names <- unique(sub("?", "", regmatches(sql, gregexpr("[?][a-z_]+", sql))[[1]], fixed = TRUE))
     if (length(names)) sql <- DBI::sqlInterpolate(con, sql, .dots = values[names])
