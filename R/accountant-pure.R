@@ -146,7 +146,7 @@ single_delta_of <- function(event, epsilon, below = FALSE) {
     laplace = max(0, -expm1((epsilon - (1 + side * 4e-16) / p$scale) / 2)) * (1 + side * 1e-15),
     discrete_gaussian = discrete_delta(p, epsilon, below),
     shuffle = shuffle_delta_of(p$n, event$children[[1]]$parameters$epsilon, epsilon), # never asked from below
-    sample = down * p$q * inner(above_sample(epsilon, p$q, side)),
+    sample = down * times_share(p$q, inner(above_sample(epsilon, p$q, side)), side),
     poisson = poisson_delta_of(inner, p$q, epsilon, side),
     compose = if (length(event$children) == 1 && p$times == 1) inner(epsilon) else NULL,
     NULL
@@ -154,6 +154,9 @@ single_delta_of <- function(event, epsilon, below = FALSE) {
   if (is.null(out)) unpriced(event, "the profile of a single step", "it is no single step with a closed form")
   min(1, out)
 }
+
+# a share of a delta; from above no delta becomes 0 by being small
+times_share <- function(q, delta, side) if (side > 0 && delta > 0) max(q * delta, 1e-307) else q * delta
 
 step_delta <- function(mu, epsilon, below) if (mu == 0) 0 else gaussian_delta(mu, epsilon, below)
 
@@ -165,12 +168,12 @@ discrete_delta <- function(p, epsilon, below) {
 
 # of a step of which each record is part with probability q: the larger of a record's leaving and its entering
 poisson_delta_of <- function(inner, q, epsilon, side) {
-  leave <- q * inner(above_sample(epsilon, q, side))
+  leave <- times_share(q, inner(above_sample(epsilon, q, side)), side)
   # Q against the mixture: (1 - g(1 - q)) delta(g q/(1 - g(1 - q))), g = e^epsilon; it grows with the factor, which is
   # rounded up
   rest <- if (epsilon < 40) 1 - exp(epsilon) * (1 - q) + side * 4e-16 * exp(epsilon) else 0
   enter <- if (rest > 0) {
-    rest * inner(max(0, (epsilon + log(q) - log(rest)) * (1 - side * 1e-15) - side * 1e-15))
+    times_share(rest, inner(max(0, (epsilon + log(q) - log(rest)) * (1 - side * 1e-15) - side * 1e-15)), side)
   } else {
     0
   }

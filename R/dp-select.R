@@ -14,8 +14,8 @@
 #' and Steinke (2022), whose condition holds for these laws too; for one try in every outcome, scores included.
 #'
 #' `run` and `score` see records, or may: **what they print, warn and return is swallowed, but not what they do
-#' elsewhere**. A function that writes files, opens connections or changes variables tells of records. The score must be
-#' a function of the release and its candidate alone. `run` may make several releases, if they together keep to the
+#' elsewhere**. A function that writes files, opens connections or changes variables tells of records. `run` must read
+#' records by private functions alone, the score must be one of the release and its candidate. `run` may make several releases, if they together keep to the
 #' `epsilon` that it was given. A try that fails, has a score that is no number or spends more counts as the worst. One
 #' try is rehearsed first, with noise that isn't private and is thrown away: releases that state too much are told
 #' before anything is spent, but not what fails, which might depend on records.
@@ -87,7 +87,7 @@ selection_estimator <- list(
   plan = function(ask) {
     g <- promise_of(list(epsilon = ask$epsilon, delta = 0, reasons = NULL, sampler = "exact"), c(
       if (ask$adjacency == "replace-one") "number of records is public",
-      "candidates are public", "`run` and `score` do nothing elsewhere that depends on records",
+      "candidates are public", "`run` reads records by private functions alone, and does nothing elsewhere",
       "scores depend on releases and candidates alone"
     ), adjacency = ask$adjacency)
     list(theorem = "proofs/accounting.md, section 4", guarantee = of_units(g, ask$unit))

@@ -373,3 +373,12 @@ test_that("a group of records is protected by as much less as each theorem says"
   }
   for (bad in list(0, 1.5, Inf)) expect_error(event_group(event_pure(1), bad), class = "riemdp_error_argument")
 })
+
+test_that("a delta below doubles isn't told as 0 from above, also that of a sample", {
+  for (e in list(event_gaussian(1), event_sample(1e-200, event_gaussian(1)), event_poisson(1e-200, event_gaussian(1)), event_sample(1e-250, event_gdp(0.01)))) {
+    for (epsilon in c(5, 60)) expect_gt(as.double(dp_delta(e, epsilon)), 0)
+  }
+  # what is 0 stays 0
+  expect_identical(as.double(dp_delta(event_sample(0.1, event_pure(1)), 1)), 0)
+  expect_identical(as.double(dp_delta(event_poisson(0.1, event_laplace(1)), 1)), 0)
+})
