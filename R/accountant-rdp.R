@@ -13,9 +13,11 @@ rdp_value <- function(event, orders) {
     gaussian = orders / (2 * p$noise_multiplier^2),
     gdp = orders * p$mu^2 / 2,
     discrete_gaussian = orders * (p$sensitivity / p$sigma)^2 / 2,
+    mixture = rdp_mixture(p, 1, orders),
     zcdp = orders * p$rho,
     pure = rdp_stated(p, orders),
     laplace = rdp_laplace(p$scale, orders),
+    discrete_laplace = rdp_discrete_laplace(lattice_rate(p), p$sensitivity, orders),
     approx = rdp_pure(stated_pure(event, "Renyi DP"), orders),
     pair = rdp_pair(event, orders),
     rdp = rdp_between(p$orders, p$epsilons, orders),
@@ -23,6 +25,9 @@ rdp_value <- function(event, orders) {
     compose = sum_parts(event, function(child) rdp_value(child, orders)),
     parallel = parallel_price(event, function(child) rdp_value(child, orders)),
     poisson = rdp_poisson(event, orders),
+    # E_Q[(P/Q)^alpha] is convex in the pair: 1 - q of equal laws, q of laws two moves apart
+    poisson_replaced = log_mix((orders - 1) * orders * 2 / p$noise_multiplier^2, p$q) / (orders - 1) *
+      (1 + RDP_ROUNDING),
     sample = rdp_sample(event, orders),
     shuffle = rdp_pure(event$children[[1]]$parameters$epsilon, orders),
     select = rdp_select(event, orders),
@@ -77,6 +82,28 @@ rdp_laplace <- function(scale, orders) {
   pmin(e, pmax(ifelse(large, exact, near), 0) * (1 + RDP_ROUNDING) / (a - 1) + 4e-16 * pmin(e, 1) * (a / (a - 1)))
 }
 
+# log of 1 + 2 e^(-m t/2)/(1 + r) (g(m) + (1 - r) sum of g(m - 2 x) over 1 <= x < m/2), r = e^-t,
+# g(k) = 2 sinh(alpha t k/2) sinh((alpha - 1) t k/2): nothing cancels. g is convex, so of very many terms chords between
+# some are above the sum.
+rdp_discrete_laplace <- function(t, move, orders) {
+  whole <- move * t
+  if (!is.finite(whole)) return(whole + 0 * orders)
+  last <- ceiling(move / 2) - 1
+  x <- if (last >= 1) unique(round(seq(1, last, length.out = min(last, DISCRETE_TERMS))))
+  gaps <- diff(x)
+  log_weight <- c(0, if (length(x)) log(-expm1(-t)) + log((c(1, gaps) + c(gaps, 1)) / 2))
+  x <- c(0, x)
+  k <- (move - 2 * x) * t
+  head <- stats::plogis(t, log.p = TRUE)
+  value <- vapply(orders, function(a) {
+    log_g <- log_weight + (a - 1) * k - t * x + log(-expm1(-a * k)) + log(-expm1(-(a - 1) * k))
+    log1p_exp(head + log_sum(log_g))
+  }, 0)
+  pmin(whole, value * (1 + RDP_ROUNDING) / (orders - 1))
+}
+
+DISCRETE_TERMS <- 2000
+
 # from a table of orders: divergences grow with the order, (alpha - 1) times them is convex
 rdp_between <- function(known, values, orders) {
   g <- (known - 1) * values
@@ -124,7 +151,7 @@ select_rate <- function(mean, shape) {
 
 # steps whose dominating pair is one law and its mirror image: for them the loss of leaving dominates that of entering
 mirrored <- function(event) {
-  switch(event$type, pure = , laplace = , gaussian = , gdp = , discrete_gaussian = TRUE,
+  switch(event$type, pure = , laplace = , discrete_laplace = , gaussian = , gdp = , discrete_gaussian = TRUE,
          compose = all(vapply(event$children, mirrored, NA)), approx = event$parameters$delta == 0, FALSE)
 }
 
@@ -143,6 +170,7 @@ rdp_poisson <- function(event, orders) {
   if (step$type == "poisson") { # a sample of a sample
     return(rdp_poisson(new_event("poisson", event$adjacency, list(q = q * step$parameters$q), step$children), orders))
   }
+  if (step$type == "mixture") return(rdp_mixture(step$parameters, q, orders))
   mu <- gaussian_step(step)
   if (!is.null(mu)) {
     return(vapply(orders, function(alpha) rdp_poisson_gaussian(q, mu, alpha), 0))
@@ -153,6 +181,17 @@ rdp_poisson <- function(event, orders) {
     unpriced(event, "Renyi DP", "no theorem for Poisson samples of such a step is used here")
   }
   whole_orders(orders, function(alpha, g) poisson_sum(q, alpha, g), step)
+}
+
+# From above: with the largest move in place of each that isn't 0 it is a Poisson sample of Gaussian noise
+# (proofs/accounting.md, 1)
+rdp_mixture <- function(p, share, orders) {
+  parts <- mixture_parts(p)
+  mu <- max(parts$moves)
+  rest <- 1 - share + share * parts$rest
+  if (rest == 0) return(orders * mu^2 / 2)
+  q <- min(1, outwards(share * parts$q)) # what is left out of it counts for more where q is near 1
+  vapply(orders, function(alpha) rdp_poisson_gaussian(q, mu, alpha), 0)
 }
 
 # log of sum over k of choose(alpha, k) (1 - q)^(alpha - k) q^k exp(g_k), where g_0 = g_1 = 0 and the weights sum to 1
