@@ -11,7 +11,8 @@
 #' as where each epoch goes through the records in one order; the first may be any. With `"apart"` they are any that are
 #' at least `separation` apart; that is for coefficients that don't increase, of which the first columns are the worst
 #' (Kalinin and Lampert 2024). `x` may depend on earlier releases (Denisov et al. 2022); the strategy, and the pattern
-#' that records keep to, may not. What a record adds in a step must not depend on whether other records are there.
+#' that records keep to, may not. What a record adds in a step must not depend on whether other records are there, and a
+#' replaced record is part of the steps of the one that it replaces.
 #'
 #' @param strategy a matrix with a column for each step, or a vector: the coefficients of a lower-triangular Toeplitz
 #'   matrix, from the diagonal down. Finite numbers of at least 0.

@@ -434,6 +434,7 @@ test_that("discrete Laplace noise costs what sums over the integers say", {
     truth <- sum(three * pmax(0, -expm1(at - (-9:9) / 4)))
     expect_around(dp_delta(event_compose(event_discrete_laplace(4, 3), times = 3), at), truth, 1e-6, 1e-6)
   }
+  expect_equal(attr(dp_epsilon(event_compose(event_discrete_laplace(4, 3), times = 3), 0), "lower"), 2.25)
   # by one step it is randomised response; by many, Laplace noise
   expect_identical(riemdp:::pld_part(event_discrete_laplace(2), "both")[c("loss", "unit")],
                    list(loss = c(0.5, -0.5), unit = 0.5))
@@ -541,6 +542,7 @@ test_that("a record that moves by a random amount: one move and a sample are wha
       expect_gte(event_price(e, "rdp", a), max(exact) * (1 - 1e-9))
     }
   }
+  expect_setequal(riemdp:::pld_directions(event_compose(event_mixture(1, 1:2, c(0.5, 0.5)))), c("leave", "enter"))
   # a question beyond all losses that a first plan sees, but not beyond all there are
   expect_equal(one_way(event_mixture(1, c(0, 0.1), c(0.2, 0.8)), "enter", TRUE, 1.2) / mixture_delta(c(0, 0.1), c(0.2, 0.8), 1.2)[["enter"]], 1,
                tolerance = 1e-3)
