@@ -183,15 +183,53 @@ rdp_poisson <- function(event, orders) {
   whole_orders(orders, function(alpha, g) poisson_sum(q, alpha, g), step)
 }
 
-# From above: with the largest move in place of each that isn't 0 it is a Poisson sample of Gaussian noise
-# (proofs/accounting.md, 1)
+# By quadrature in both directions (proofs/accounting.md, 4); never more than with the largest move in place of each
+# that isn't 0, which is a Poisson sample of Gaussian noise
 rdp_mixture <- function(p, share, orders) {
   parts <- mixture_parts(p)
   mu <- max(parts$moves)
   rest <- 1 - share + share * parts$rest
-  if (rest == 0) return(orders * mu^2 / 2)
   q <- min(1, outwards(share * parts$q)) # what is left out of it counts for more where q is near 1
-  vapply(orders, function(alpha) rdp_poisson_gaussian(q, mu, alpha), 0)
+  vapply(orders, function(alpha) {
+    most <- if (rest == 0) alpha * mu^2 / 2 else rdp_poisson_gaussian(q, mu, alpha)
+    min(most, mixture_divergence(parts$moves, share * parts$q * parts$weights, rest, alpha))
+  }, 0)
+}
+
+mixture_divergence <- function(moves, weights, rest, alpha) {
+  mu <- max(moves)
+  if (alpha > 1e4 || (alpha * mu + 13) * mu > 600) return(Inf)
+  h <- 2 * pi * min(1 / (mu * sqrt(alpha)), 4) / 78
+  z <- seq(-(alpha - 1) * mu - 13, alpha * mu + 13, by = h)
+  if (length(z) * length(moves) > 1e6) return(Inf)
+  y <- w <- 0
+  for (i in seq_along(moves)) {
+    x <- moves[i] * (z - moves[i] / 2)
+    y <- y + weights[i] * expm1(x)
+    w <- w + weights[i] * exp(x)
+  }
+  loss <- ifelse(y < -0.5, log(rest + w), log1p(y))
+  one_way <- function(power) {
+    found <- second_order(power, y, loss, z)
+    log(sum(found$rest)) + found$scale
+  }
+  total <- max(one_way(alpha), one_way(1 - alpha)) + log(h / sqrt(2 * pi))
+  log1p_exp(total) * (1 + RDP_ROUNDING) / (alpha - 1)
+}
+
+# ((1 + y)^power - 1 - power y) e^(-z^2/2 - scale), which is never negative for powers above 1 and below 0: list(rest,
+# scale). `log1p_y` is the logarithm of 1 + y.
+second_order <- function(power, y, log1p_y, z) {
+  big <- power * log1p_y - z^2 / 2
+  scale <- max(0, big)
+  weight <- exp(-z^2 / 2 - scale)
+  series <- 1 + (power - 2) * y / 3 *
+    (1 + (power - 3) * y / 4 * (1 + (power - 4) * y / 5 * (1 + (power - 5) * y / 6)))
+  more <- if (power > 1) (1 + y) * expm1(pmin((power - 1) * log1p_y, 600)) - (power - 1) * y else
+    expm1(pmin(power * log1p_y, 600)) - power * y
+  rest <- ifelse(abs(power * y) < 1e-3 & abs(y) < 1e-3, y^2 * series * power * (power - 1) / 2 * weight,
+                 ifelse(power * log1p_y < 600, more * weight, exp(big - scale)))
+  list(rest = rest, scale = scale)
 }
 
 # log of sum over k of choose(alpha, k) (1 - q)^(alpha - k) q^k exp(g_k), where g_0 = g_1 = 0 and the weights sum to 1
@@ -248,16 +286,8 @@ rdp_poisson_gaussian <- function(q, mu, alpha) {
   log_y <- log(q) + loss
   y <- q * expm1(pmin(loss, 690))
   log1p_y <- ifelse(log_y > 600, log_y, log1p(y))
-  big <- alpha * log1p_y - z^2 / 2
-  scale <- max(0, big)
-  rest <- ifelse(abs(alpha * y) < 1e-3 & abs(y) < 1e-3,
-                 y^2 * (1 + (alpha - 2) * y / 3 *
-                        (1 + (alpha - 3) * y / 4 * (1 + (alpha - 4) * y / 5 * (1 + (alpha - 5) * y / 6)))) *
-                   alpha * (alpha - 1) / 2 * exp(-z^2 / 2 - scale),
-                 ifelse(alpha * log1p_y < 600,
-                        ((1 + y) * expm1(pmin((alpha - 1) * log1p_y, 600)) - (alpha - 1) * y) * exp(-z^2 / 2 - scale),
-                        exp(big - scale)))
-  total <- log(sum(rest) * h / sqrt(2 * pi)) + scale
+  found <- second_order(alpha, y, log1p_y, z)
+  total <- log(sum(found$rest) * h / sqrt(2 * pi)) + found$scale
   min(whole, log1p_exp(total) * (1 + RDP_ROUNDING) / (alpha - 1))
 }
 

@@ -490,7 +490,7 @@ mutant("mixture-moves", "src/account/accountant_pld.c", "*gain += d * -expm1(-p-
 mutant("mixture-enter", "src/account/accountant_pld.c", "out += p->share[i] * -expm1(p->moves[i] * (z - edge));", "out += 0.97 * p->share[i] * -expm1(p->moves[i] * (z - edge));", "the same where a record enters", "event-price|accountant")
 mutant("mixture-rest", "R/accountant-pld-source.R", "share * parts$q, enter, 1 - share + share * parts$rest, parts$moves", "share * parts$q, enter, 1 - share * parts$q, parts$moves", "a rare move of 0 keeps its digits", "event-price")
 mutant("mixture-one-way", "R/accountant-pld-source.R", '  if (event$type == "mixture") return(TRUE)\n', "", "both directions of a mixture count", "event-price")
-mutant("mixture-rdp", "R/accountant-rdp.R", "  mu <- max(parts$moves)\n", "  mu <- 0.97 * max(parts$moves)\n", "the largest move bounds divergences", "event-price")
+mutant("mixture-rdp", "R/accountant-rdp.R", "total <- max(one_way(alpha), one_way(1 - alpha))", "total <- log(0.97) + max(one_way(alpha), one_way(1 - alpha))", "Renyi divergence of a mixture", "event-price")
 mutant("mixture-place", "src/account/accountant_pld.c", "if (!(next < z))\n            break;", "if (!(next < z) || step > 1)\n            break;", "edges of a mixture's cells are where its loss is theirs", "event-price")
 mutant("exchange-gain", "src/account/accountant_pld.c", "*above += w * (d * t * (1 + (1 - t) * s) + n * t * s);", "*above += w * (d * t + n * t * s);", "a replaced record's masses keep both laws", "event-price")
 mutant("exchange-place", "src/account/accountant_pld.c", "copysign(far + more, loss) / p->size", "copysign(1.03 * far + more, loss) / p->size", "where a replaced record's loss is", "event-price")
