@@ -431,7 +431,12 @@ common_step <- function(units, h) {
 # the widest range of losses of one step
 spread_of <- function(sources, tail, low) {
   max(vapply(sources, function(source) {
-    diff(range(source$loss, if (!is.null(source$pair)) smooth_loss(source$pair, smooth_range(source$pair, tail, low))))
+    pair <- source$pair
+    reach <- diff(range(source$loss, if (!is.null(pair)) smooth_loss(pair, smooth_range(pair, tail, low))))
+    kinds <- length(pair$moves)
+    # terms of such a loss, which may be far larger than it is
+    rough <- kinds > 1 || identical(pair$family, "exchange")
+    if (rough) max(reach, 4 * (pair$size * (pair$size + 45) + max(-log(pair$weights * pair$q))) + kinds) else reach
   }, 0))
 }
 

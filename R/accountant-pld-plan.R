@@ -20,7 +20,7 @@ plan_atoms <- function(source, tail, low) {
     if (source$fold) range[1] <- if (source$pair$family == "gaussian") source$pair$size / 2 else 0 # where the loss is 0
     nodes <- quadrature_nodes(range, max(80, min(1000, ceiling(diff(range) * 4))))
     # great tilts see nothing but the end where the law is cut: a node there
-    end <- if (source$pair$family == "gaussian") if (source$pair$enter) range[1] else range[2]
+    end <- if (source$pair$family != "laplace") if (source$pair$enter) range[1] else range[2]
     z <- c(nodes$z, end)
     loss <- c(loss, smooth_loss(source$pair, z))
     mass <- c(mass, smooth_density(source$pair, z) * c(nodes$weight, nodes$weight[seq_along(end)]))
@@ -62,6 +62,7 @@ pld_plan <- function(sources, times, delta = NULL, epsilon = NULL, tol = 1e-4) {
   }
   tail <- 1e-30 / steps
   low <- 1e-6 / steps
+  log_delta <- -Inf
   for (round in 1:4) {
     atoms <- lapply(sources, plan_atoms, tail, low)
     K <- function(theta) { # of several theta at once
@@ -71,7 +72,8 @@ pld_plan <- function(sources, times, delta = NULL, epsilon = NULL, tol = 1e-4) {
     }
     moments <- function(theta) colSums(times * t(vapply(atoms, tilted, double(2), theta)))
     if (round == 4) break # the atoms of the final truncation
-    logs <- if (round == 1) seq(log(1e-3), log(1e7), length.out = 47) else log(theta) + seq(-1.5, 1.5, by = 0.5)
+    # where nothing is left of what the tail was cut to, its tilt is none for what the next cut leaves
+    logs <- if (log_delta < -600) seq(log(1e-3), log(1e7), length.out = 47) else log(theta) + seq(-1.5, 1.5, by = 0.5)
     if (is.null(epsilon)) {
       f <- function(s) pmin((K(exp(s)) - log(delta)) / exp(s), 1e300)
     } else {

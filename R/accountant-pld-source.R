@@ -20,8 +20,12 @@ PLD_REACH <- 5e5
 
 PLD_GAUSSIAN_MOST <- 900
 
-# two laws with densities: of this size, sampled with probability q, P and Q changed round where a record enters
-smooth_pair <- function(family, size, q = 1, enter = FALSE) list(family = family, size = size, q = q, enter = enter)
+# Two laws with densities: of this size, sampled with probability q (rest is 1 - q), P and Q changed round where a
+# record enters. Of normal laws P is the mixture of those at `moves`, of which the size is the largest.
+smooth_pair <- function(family, size, q = 1, enter = FALSE, rest = 1 - q, moves = size, weights = 1) {
+  list(family = family, size = size, q = q, enter = enter, rest = rest, moves = as.double(moves),
+       weights = as.double(weights))
+}
 
 pld_source <- function(pair = NULL, loss = double(), mass = double(), infinite = 0, fold = FALSE, unit = NULL,
                        origin = 0, certain = 0) {
@@ -41,6 +45,20 @@ atoms_pair <- function(law) {
   pld_source(loss = log(law$p[held]) - log(law$q[held]), mass = law$p[held], infinite = tells, certain = tells)
 }
 
+# Noise on the integers with mass proportional to r^|x|, r = e^-t, moved by whole steps: losses (m - 2 x) t for x from 0
+# to m, where all x below 0 count as 0 and all above m as m. The law is log-concave, so the largest move is the worst.
+atoms_discrete_laplace <- function(t, move) {
+  if (move > 2e6) {
+    abort_riemdp("unpriced", "discrete Laplace noise that moves by so many steps is priced by zCDP or Renyi DP.")
+  }
+  x <- 0:move
+  mass <- exp(-t * x) * tanh(t / 2)
+  mass[1] <- stats::plogis(t)
+  mass[move + 1] <- exp(-t * (move - 1)) * stats::plogis(-t)
+  keep <- mass > 0
+  pld_source(loss = (move - 2 * x[keep]) * t, mass = mass[keep], infinite = if (all(keep)) 0 else 1e-300, unit = t)
+}
+
 # Noise on the integers with mass proportional to exp(-x^2/(2 sigma^2)), moved by whole steps: the loss is linear. The
 # noise's law is log-concave, so the largest move is the worst one.
 atoms_discrete_gaussian <- function(sigma, sensitivity, dimension) {
@@ -49,7 +67,7 @@ atoms_discrete_gaussian <- function(sigma, sensitivity, dimension) {
                  paste("a discrete Gaussian in several dimensions has no privacy-loss distribution here: the worst",
                        "direction isn't known. zCDP and Renyi DP price it."))
   }
-  move <- ceiling(sensitivity)
+  move <- sensitivity
   reach <- ceiling(sigma * 38)
   if (reach + move > 2e6 || sigma < 1e-3) {
     abort_riemdp("unpriced", "a discrete Gaussian that wide or narrow is priced by zCDP or Renyi DP.")
@@ -96,6 +114,24 @@ laplace_source <- function(e, q, enter) {
              unit = if (q == 1) e)
 }
 
+# A move of 0 is what a Poisson sample without the record is: list(moves (the others, over the noise), weights (of them,
+# summing to 1), q (the chance that it is one of them), rest)
+mixture_parts <- function(p) {
+  probabilities <- p$probabilities / sum(p$probabilities)
+  held <- p$moves > 0 & probabilities > 0
+  q <- sum(probabilities[held])
+  list(moves = pmax(p$moves[held] / p$noise_multiplier, 1e-300), weights = probabilities[held] / q, q = min(1, q),
+       rest = sum(probabilities[p$moves == 0]))
+}
+
+# a Poisson sample of it, with probability `share`, is such a mixture too
+mixture_source <- function(p, enter, share = 1) {
+  parts <- mixture_parts(p)
+  pair <- smooth_pair("gaussian", max(parts$moves), share * parts$q, enter, 1 - share + share * parts$rest, parts$moves,
+                      parts$weights)
+  pld_source(pair = pair)
+}
+
 # a sample of a step without noise: what a record's own presence shows, with probability q
 sampled_openly <- function(q, enter) {
   if (enter) {
@@ -124,21 +160,31 @@ smooth_range <- function(pair, tail, low = tail) {
 }
 
 smooth_loss <- function(pair, z) {
-  x <- if (pair$family == "gaussian") pair$size * z - pair$size^2 / 2 else z
-  mixed <- if (pair$q == 1) x else log_mix(x, pair$q)
+  if (pair$family == "exchange") {
+    one <- function(z) log_mix(pair$size * z - pair$size^2 / 2, pair$q)
+    return(one(z) - one(-z))
+  }
+  x <- if (pair$family == "laplace") z else if (length(pair$moves) == 1) pair$size * z - pair$size^2 / 2 else
+    Reduce(logs_add, Map(function(move, weight) log(weight) + move * (z - move / 2), pair$moves, pair$weights))
+  mixed <- if (pair$rest == 0) x else log_mix(x, pair$q, pair$rest)
   if (pair$enter) -mixed else mixed
 }
 
 smooth_density <- function(pair, z) {
   q <- pair$q
-  if (pair$family == "gaussian") {
+  if (pair$family != "laplace") {
     second <- stats::dnorm(z)
-    first <- stats::dnorm(z - pair$size)
+    first <- normal_mixture(pair, stats::dnorm, z)
   } else {
     second <- exp(-(z + pair$size) / 2) / 4
     first <- exp((z - pair$size) / 2) / 4
   }
-  if (pair$enter) second else (1 - q) * second + q * first
+  if (pair$enter) second else pair$rest * second + q * first
+}
+
+# a function of the distance from each move, by the moves' weights
+normal_mixture <- function(pair, f, z) {
+  Reduce(`+`, Map(function(move, weight) weight * f(z - move), pair$moves, pair$weights))
 }
 
 # mass beyond the range, of the side where the loss is large and where it is small
@@ -148,8 +194,9 @@ smooth_tails <- function(pair, range) {
   if (pair$enter) {
     return(c(high = stats::pnorm(range[1]), low = stats::pnorm(-range[2])))
   }
-  c(high = (1 - q) * stats::pnorm(-range[2]) + q * stats::pnorm(pair$size - range[2]),
-    low = (1 - q) * stats::pnorm(range[1]) + q * stats::pnorm(range[1] - pair$size))
+  beyond <- function(z) stats::pnorm(z, lower.tail = FALSE)
+  c(high = pair$rest * beyond(range[2]) + q * normal_mixture(pair, beyond, range[2]),
+    low = pair$rest * stats::pnorm(range[1]) + q * normal_mixture(pair, stats::pnorm, range[1]))
 }
 
 has_poisson <- function(event) {
@@ -158,13 +205,14 @@ has_poisson <- function(event) {
 
 source_reach <- function(source) {
   pair <- source$pair
-  smooth <- if (is.null(pair)) 0 else if (pair$family == "gaussian") pair$size^2 / 2 + 40 * pair$size else pair$size
+  smooth <- if (is.null(pair)) 0 else if (pair$family != "laplace") pair$size^2 / 2 + 40 * pair$size else pair$size
   # how small the losses of a sample are, its share says as well
   max(0, abs(source$loss), if (smooth > 1) smooth else smooth * pair$q)
 }
 
 # steps whose pairs for leaving and entering aren't mirror images
 two_sided <- function(event) {
+  if (event$type == "mixture") return(TRUE)
   (event$type == "pair" && event$adjacency == "add-remove") || any(vapply(event$children, two_sided, NA))
 }
 

@@ -18,12 +18,15 @@ pld_part <- function(event, direction, upper = TRUE) {
     gaussian = pld_source(pair = smooth_pair("gaussian", 1 / p$noise_multiplier)),
     gdp = if (p$mu > 0) pld_source(pair = smooth_pair("gaussian", p$mu)) else atoms_pure(0),
     laplace = laplace_source(1 / p$scale, 1, 0),
+    discrete_laplace = atoms_discrete_laplace(lattice_rate(p), p$sensitivity),
     discrete_gaussian = atoms_discrete_gaussian(p$sigma, p$sensitivity, p$dimension),
+    mixture = mixture_source(p, direction == "enter"),
     shuffle = atoms_shuffle(p$n, event$children[[1]]$parameters$epsilon),
     select = atoms_pure(pair_of_select(event)),
     custom = claimed_source(event, direction, upper),
     pair = atoms_pair(pair_laws(p, direction == "enter")),
     poisson = sampled_source(event$children[[1]], p$q, direction, upper),
+    poisson_replaced = exchanged_gaussian(1 / p$noise_multiplier, p$q, upper),
     sample = replaced_source(event$children[[1]], p$q, upper),
     parallel = pld_part(dearest(event, upper), direction, upper),
     compose = {
@@ -40,6 +43,7 @@ sampled_source <- function(step, q, direction, upper, inner = direction) {
   enter <- direction == "enter"
   mu <- gaussian_step(step)
   if (!is.null(mu)) return(sampled_gaussian(mu, q, enter, upper))
+  if (step$type == "mixture") return(mixture_source(step$parameters, enter, q))
   if (step$type == "laplace") return(sampled_laplace(1 / step$parameters$scale, q, enter, upper))
   source <- pld_part(step, inner, upper)
   if (source$fold || !is.null(source$pair)) {
@@ -56,6 +60,13 @@ sampled_source <- function(step, q, direction, upper, inner = direction) {
 sampled_gaussian <- function(mu, q, enter, upper) {
   if (mu > PLD_GAUSSIAN_MOST && upper) return(sampled_openly(q, enter))
   if (mu > 0) pld_source(pair = smooth_pair("gaussian", min(mu, PLD_GAUSSIAN_MOST), q, enter)) else atoms_pure(0)
+}
+
+# (1 - q) N(0, 1) + q N(mu, 1) against (1 - q) N(0, 1) + q N(-mu, 1), its own mirror image; without noise what is in the
+# sample shows
+exchanged_gaussian <- function(mu, q, upper) {
+  if (mu > PLD_GAUSSIAN_MOST && upper) return(pld_source(loss = 0, mass = 1 - q, infinite = q, certain = q))
+  pld_source(pair = smooth_pair("exchange", min(mu, PLD_GAUSSIAN_MOST), q))
 }
 
 sampled_laplace <- function(e, q, enter, upper) {

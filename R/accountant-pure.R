@@ -31,7 +31,7 @@ pure_lower <- function(event, given, wanted, value) {
 }
 
 attained <- function(event) {
-  event$type %in% c("pure", "laplace") ||
+  event$type %in% c("pure", "laplace", "discrete_laplace") ||
     (event$type %in% c("poisson", "sample", "compose", "parallel") && all(vapply(event$children, attained, NA)) &&
        !identical(event$parameters$keys, "private"))
 }
@@ -144,6 +144,7 @@ single_delta_of <- function(event, epsilon, below = FALSE) {
     select = response_delta(pair_of_select(event), epsilon, side),
     approx = down * (p$delta + (1 - p$delta) * response_delta(p$epsilon, epsilon, side)),
     laplace = max(0, -expm1((epsilon - (1 + side * 4e-16) / p$scale) / 2)) * (1 + side * 1e-15),
+    discrete_laplace = discrete_laplace_delta(lattice_rate(p), p$sensitivity, epsilon, side),
     discrete_gaussian = discrete_delta(p, epsilon, below),
     shuffle = shuffle_delta_of(p$n, event$children[[1]]$parameters$epsilon, epsilon), # never asked from below
     sample = down * times_share(p$q, inner(above_sample(epsilon, p$q, side)), side),
@@ -164,6 +165,16 @@ discrete_delta <- function(p, epsilon, below) {
   a <- atoms_discrete_gaussian(p$sigma, p$sensitivity, p$dimension)
   out <- sum(a$mass * -expm1(pmin(0, epsilon - a$loss)))
   if (below) out * (1 - 1e-12) else out * (1 + 1e-13) + a$infinite
+}
+
+# The best set of outcomes is that of at most n, the largest whole number with (m - 2 n) t > epsilon; where rounding
+# decides which that is, it is the best of its neighbours. (1 - e^(epsilon - (m - n) t) + r (1 - e^(-n t)))/(1 + r), r =
+# e^-t, has no difference of near numbers.
+discrete_laplace_delta <- function(t, move, epsilon, side) {
+  n <- pmax(ceiling((move - epsilon / t) / 2) - 2:0, 0)
+  first <- -expm1(epsilon - (move - n) * t * (1 + side * 4e-16))
+  second <- ifelse(n > 0, exp(-t) * -expm1(-n * t), 0)
+  max(0, (first + second) * stats::plogis(t)) * (1 + side * 1e-14)
 }
 
 # of a step of which each record is part with probability q: the larger of a record's leaving and its entering

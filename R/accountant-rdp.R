@@ -13,9 +13,11 @@ rdp_value <- function(event, orders) {
     gaussian = orders / (2 * p$noise_multiplier^2),
     gdp = orders * p$mu^2 / 2,
     discrete_gaussian = orders * (p$sensitivity / p$sigma)^2 / 2,
+    mixture = rdp_mixture(p, 1, orders),
     zcdp = orders * p$rho,
     pure = rdp_stated(p, orders),
     laplace = rdp_laplace(p$scale, orders),
+    discrete_laplace = rdp_discrete_laplace(lattice_rate(p), p$sensitivity, orders),
     approx = rdp_pure(stated_pure(event, "Renyi DP"), orders),
     pair = rdp_pair(event, orders),
     rdp = rdp_between(p$orders, p$epsilons, orders),
@@ -23,6 +25,9 @@ rdp_value <- function(event, orders) {
     compose = sum_parts(event, function(child) rdp_value(child, orders)),
     parallel = parallel_price(event, function(child) rdp_value(child, orders)),
     poisson = rdp_poisson(event, orders),
+    # E_Q[(P/Q)^alpha] is convex in the pair: 1 - q of equal laws, q of laws two moves apart
+    poisson_replaced = log_mix((orders - 1) * orders * 2 / p$noise_multiplier^2, p$q) / (orders - 1) *
+      (1 + RDP_ROUNDING),
     sample = rdp_sample(event, orders),
     shuffle = rdp_pure(event$children[[1]]$parameters$epsilon, orders),
     select = rdp_select(event, orders),
@@ -77,6 +82,28 @@ rdp_laplace <- function(scale, orders) {
   pmin(e, pmax(ifelse(large, exact, near), 0) * (1 + RDP_ROUNDING) / (a - 1) + 4e-16 * pmin(e, 1) * (a / (a - 1)))
 }
 
+# log of 1 + 2 e^(-m t/2)/(1 + r) (g(m) + (1 - r) sum of g(m - 2 x) over 1 <= x < m/2), r = e^-t,
+# g(k) = 2 sinh(alpha t k/2) sinh((alpha - 1) t k/2): nothing cancels. g is convex, so of very many terms chords between
+# some are above the sum.
+rdp_discrete_laplace <- function(t, move, orders) {
+  whole <- move * t
+  if (!is.finite(whole)) return(whole + 0 * orders)
+  last <- ceiling(move / 2) - 1
+  x <- if (last >= 1) unique(round(seq(1, last, length.out = min(last, DISCRETE_TERMS))))
+  gaps <- diff(x)
+  log_weight <- c(0, if (length(x)) log(-expm1(-t)) + log((c(1, gaps) + c(gaps, 1)) / 2))
+  x <- c(0, x)
+  k <- (move - 2 * x) * t
+  head <- stats::plogis(t, log.p = TRUE)
+  value <- vapply(orders, function(a) {
+    log_g <- log_weight + (a - 1) * k - t * x + log(-expm1(-a * k)) + log(-expm1(-(a - 1) * k))
+    log1p_exp(head + log_sum(log_g))
+  }, 0)
+  pmin(whole, value * (1 + RDP_ROUNDING) / (orders - 1))
+}
+
+DISCRETE_TERMS <- 2000
+
 # from a table of orders: divergences grow with the order, (alpha - 1) times them is convex
 rdp_between <- function(known, values, orders) {
   g <- (known - 1) * values
@@ -124,7 +151,7 @@ select_rate <- function(mean, shape) {
 
 # steps whose dominating pair is one law and its mirror image: for them the loss of leaving dominates that of entering
 mirrored <- function(event) {
-  switch(event$type, pure = , laplace = , gaussian = , gdp = , discrete_gaussian = TRUE,
+  switch(event$type, pure = , laplace = , discrete_laplace = , gaussian = , gdp = , discrete_gaussian = TRUE,
          compose = all(vapply(event$children, mirrored, NA)), approx = event$parameters$delta == 0, FALSE)
 }
 
@@ -143,6 +170,7 @@ rdp_poisson <- function(event, orders) {
   if (step$type == "poisson") { # a sample of a sample
     return(rdp_poisson(new_event("poisson", event$adjacency, list(q = q * step$parameters$q), step$children), orders))
   }
+  if (step$type == "mixture") return(rdp_mixture(step$parameters, q, orders))
   mu <- gaussian_step(step)
   if (!is.null(mu)) {
     return(vapply(orders, function(alpha) rdp_poisson_gaussian(q, mu, alpha), 0))
@@ -153,6 +181,55 @@ rdp_poisson <- function(event, orders) {
     unpriced(event, "Renyi DP", "no theorem for Poisson samples of such a step is used here")
   }
   whole_orders(orders, function(alpha, g) poisson_sum(q, alpha, g), step)
+}
+
+# By quadrature in both directions (proofs/accounting.md, 4); never more than with the largest move in place of each
+# that isn't 0, which is a Poisson sample of Gaussian noise
+rdp_mixture <- function(p, share, orders) {
+  parts <- mixture_parts(p)
+  mu <- max(parts$moves)
+  rest <- 1 - share + share * parts$rest
+  q <- min(1, outwards(share * parts$q)) # what is left out of it counts for more where q is near 1
+  vapply(orders, function(alpha) {
+    most <- if (rest == 0) alpha * mu^2 / 2 else rdp_poisson_gaussian(q, mu, alpha)
+    min(most, mixture_divergence(parts$moves, share * parts$q * parts$weights, rest, alpha))
+  }, 0)
+}
+
+mixture_divergence <- function(moves, weights, rest, alpha) {
+  mu <- max(moves)
+  if (alpha > 1e4 || (alpha * mu + 13) * mu > 600) return(Inf)
+  h <- 2 * pi * min(1 / (mu * sqrt(alpha)), 4) / 78
+  z <- seq(-(alpha - 1) * mu - 13, alpha * mu + 13, by = h)
+  if (length(z) * length(moves) > 1e6) return(Inf)
+  y <- w <- 0
+  for (i in seq_along(moves)) {
+    x <- moves[i] * (z - moves[i] / 2)
+    y <- y + weights[i] * expm1(x)
+    w <- w + weights[i] * exp(x)
+  }
+  loss <- ifelse(y < -0.5, log(rest + w), log1p(y))
+  one_way <- function(power) {
+    found <- second_order(power, y, loss, z)
+    log(sum(found$rest)) + found$scale
+  }
+  total <- max(one_way(alpha), one_way(1 - alpha)) + log(h / sqrt(2 * pi))
+  log1p_exp(total) * (1 + RDP_ROUNDING) / (alpha - 1)
+}
+
+# ((1 + y)^power - 1 - power y) e^(-z^2/2 - scale), which is never negative for powers above 1 and below 0: list(rest,
+# scale). `log1p_y` is the logarithm of 1 + y.
+second_order <- function(power, y, log1p_y, z) {
+  big <- power * log1p_y - z^2 / 2
+  scale <- max(0, big)
+  weight <- exp(-z^2 / 2 - scale)
+  series <- 1 + (power - 2) * y / 3 *
+    (1 + (power - 3) * y / 4 * (1 + (power - 4) * y / 5 * (1 + (power - 5) * y / 6)))
+  more <- if (power > 1) (1 + y) * expm1(pmin((power - 1) * log1p_y, 600)) - (power - 1) * y else
+    expm1(pmin(power * log1p_y, 600)) - power * y
+  rest <- ifelse(abs(power * y) < 1e-3 & abs(y) < 1e-3, y^2 * series * power * (power - 1) / 2 * weight,
+                 ifelse(power * log1p_y < 600, more * weight, exp(big - scale)))
+  list(rest = rest, scale = scale)
 }
 
 # log of sum over k of choose(alpha, k) (1 - q)^(alpha - k) q^k exp(g_k), where g_0 = g_1 = 0 and the weights sum to 1
@@ -209,16 +286,8 @@ rdp_poisson_gaussian <- function(q, mu, alpha) {
   log_y <- log(q) + loss
   y <- q * expm1(pmin(loss, 690))
   log1p_y <- ifelse(log_y > 600, log_y, log1p(y))
-  big <- alpha * log1p_y - z^2 / 2
-  scale <- max(0, big)
-  rest <- ifelse(abs(alpha * y) < 1e-3 & abs(y) < 1e-3,
-                 y^2 * (1 + (alpha - 2) * y / 3 *
-                        (1 + (alpha - 3) * y / 4 * (1 + (alpha - 4) * y / 5 * (1 + (alpha - 5) * y / 6)))) *
-                   alpha * (alpha - 1) / 2 * exp(-z^2 / 2 - scale),
-                 ifelse(alpha * log1p_y < 600,
-                        ((1 + y) * expm1(pmin((alpha - 1) * log1p_y, 600)) - (alpha - 1) * y) * exp(-z^2 / 2 - scale),
-                        exp(big - scale)))
-  total <- log(sum(rest) * h / sqrt(2 * pi)) + scale
+  found <- second_order(alpha, y, log1p_y, z)
+  total <- log(sum(found$rest) * h / sqrt(2 * pi)) + found$scale
   min(whole, log1p_exp(total) * (1 + RDP_ROUNDING) / (alpha - 1))
 }
 

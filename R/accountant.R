@@ -43,7 +43,7 @@ ACCOUNTANT_TABLE <- list(
   ),
   zcdp = list(
     epsilon = "zcdp_accountant_epsilon", delta = "zcdp_accountant_delta",
-    prices = "Gaussian, discrete Gaussian, pure, zCDP", by = "sum of rho",
+    prices = "Gaussian, discrete, pure, zCDP", by = "sum of rho",
     suits = "Gaussian and pure steps mixed, many of them; simple to add up by hand", colour = "#009E73",
     auto = TRUE, proven = TRUE, closed = TRUE, converts = TRUE
   ),
@@ -222,9 +222,7 @@ best_answer <- function(event, given, wanted, conversion, both) {
 pairs_attained <- function(event) {
   grouped <- identical(event$parameters$keys, "private") &&
     any(vapply(event$children, `[[`, "", "adjacency") == "add-remove")
-  claimed <- event$type %in% c("custom", "shuffle", "select", "pair") ||
-    # whole numbers move by whole steps: of 1.5 nobody says whether by one or by two
-    (event$type == "discrete_gaussian" && event$parameters$sensitivity != round(event$parameters$sensitivity))
+  claimed <- event$type %in% c("custom", "shuffle", "select", "pair")
   !claimed && !grouped && all(vapply(event$children, pairs_attained, NA))
 }
 

@@ -33,7 +33,7 @@ tells_nothing <- function(event) {
   p <- event$parameters
   switch(event$type,
     pure = p$epsilon == 0, approx = p$epsilon == 0 && p$delta == 0, gdp = p$mu == 0, zcdp = p$rho == 0,
-    rdp = all(p$epsilons == 0), gaussian = p$noise_multiplier == Inf, laplace = p$scale == Inf,
+    rdp = all(p$epsilons == 0), gaussian = p$noise_multiplier == Inf, laplace = , discrete_laplace = p$scale == Inf,
     custom = any(vapply(event$children, tells_nothing, NA)),
     poisson = , sample = , shuffle = , select = , compose = , parallel = all(vapply(event$children, tells_nothing, NA)),
     FALSE
@@ -70,13 +70,13 @@ within_part <- function(child) if (child$adjacency == "add-remove") grouped(chil
 # each of them. A part with a delta may say that another holds but for it, so then the whole is turned.
 grouped <- function(event, size, adjacency) {
   p <- event$parameters
-  alone <- c("compose", "pure", "laplace", "gaussian", "gdp", "discrete_gaussian", "zcdp")
+  alone <- c("compose", "pure", "laplace", "discrete_laplace", "gaussian", "gdp", "discrete_gaussian", "zcdp")
   if (event$type == "compose" && all(vapply(event$children, `[[`, "", "type") %in% alone)) {
     return(new_event("compose", adjacency, p, lapply(event$children, grouped, size, adjacency)))
   }
   if (event$type == "laplace") return(new_event("laplace", adjacency, list(scale = p$scale / size)))
   if (event$type == "pure") return(new_event("pure", adjacency, list(epsilon = size * p$epsilon)))
-  if (event$type == "discrete_gaussian") {
+  if (event$type %in% c("discrete_gaussian", "discrete_laplace")) {
     p$sensitivity <- size * p$sensitivity
     return(new_event(event$type, adjacency, p))
   }
@@ -117,7 +117,7 @@ event_group <- function(event, size) {
 # (epsilon, delta) says, which would be told as attained
 has_group <- function(event) {
   if (event$type == "compose") return(all(vapply(event$children, has_group, NA)) && !any_delta(event))
-  known <- c("pure", "laplace", "gaussian", "gdp", "discrete_gaussian", "zcdp", "approx", "pair")
+  known <- c("pure", "laplace", "discrete_laplace", "gaussian", "gdp", "discrete_gaussian", "zcdp", "approx", "pair")
   event$type %in% known || (event$type == "custom" && any(vapply(event$children, `[[`, "", "type") %in% known))
 }
 
@@ -164,6 +164,7 @@ basic_price <- function(event) {
   switch(event$type,
     pure = c(p$epsilon, 0),
     laplace = c(1 / p$scale, 0),
+    discrete_laplace = c(p$sensitivity / p$scale, 0),
     approx = c(p$epsilon, p$delta),
     custom = {
       stated <- Filter(function(claim) claim$type == "approx", event$children)
@@ -221,6 +222,7 @@ zcdp_price <- function(event) {
     zcdp = p$rho,
     pure = if (isTRUE(p$range)) zcdp_range(p$epsilon) else zcdp_pure(p$epsilon),
     laplace = tanh(0.5 / p$scale) / p$scale,
+    discrete_laplace = zcdp_discrete_laplace(lattice_rate(p), p$sensitivity),
     approx = zcdp_pure(stated_pure(event, "zCDP")),
     pair = zcdp_pure(pair_pure(event, "zCDP")),
     custom = best_claim(event, zcdp_price, "zCDP"),
@@ -235,6 +237,21 @@ zcdp_pure <- function(epsilon) epsilon * tanh(epsilon / 2)
 
 # losses that lie between two numbers epsilon apart (proofs/accounting.md, 2)
 zcdp_range <- function(epsilon) min(outwards(epsilon^2 / 8), zcdp_pure(epsilon))
+
+# The Kullback-Leibler divergence m t - t (1 - e^(-m t))/sinh(t), t = 1/scale, as terms that don't cancel: it is the
+# largest of D_alpha/alpha (proofs/accounting.md, 4)
+zcdp_discrete_laplace <- function(t, move) {
+  e <- move * t
+  if (!is.finite(e)) return(Inf)
+  bend <- if (e < 0.1) e^2 / 2 * (1 - e / 3 * (1 - e / 4 * (1 - e / 5 * (1 - e / 6 * (1 - e / 7 * (1 - e / 8)))))) else
+    e + expm1(-e)
+  lattice <- if (t < 0.1) t^2 / 6 * (1 - 7 * t^2 / 60 + 31 * t^4 / 2520 - 127 * t^6 / 100800 + 73 * t^8 / 570240) else
+    1 - t / sinh(min(t, 700))
+  outwards(bend - expm1(-e) * lattice)
+}
+
+# 1/scale of discrete Laplace noise
+lattice_rate <- function(p) min(1 / p$scale, 1e300)
 
 # pure steps stay pure when sampled or selected; a whole sample is the step itself
 zcdp_sampled <- function(event) {
@@ -264,7 +281,7 @@ gdp_price <- function(event, other = gdp_other) {
 gdp_other <- function(event) {
   unpriced(event, "GDP", switch(event$type,
     poisson = , sample = "sampled Gaussian noise is no Gaussian; the central limit form is an estimate",
-    discrete_gaussian = "a discrete Gaussian is no Gaussian",
+    discrete_gaussian = "a discrete Gaussian is no Gaussian", mixture = "a mixture of moves is no Gaussian",
     "Gaussian steps only"
   ))
 }
@@ -309,6 +326,7 @@ event_sum <- function(event) {
       pure = c(p$epsilon, 0, 0),
       approx = c(p$epsilon, p$delta, 0),
       laplace = c(1 / p$scale, 0, 0),
+      discrete_laplace = c(p$sensitivity / p$scale, 0, 0),
       gaussian = c(0, 0, 1 / p$noise_multiplier),
       gdp = c(0, 0, p$mu)
     )

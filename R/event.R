@@ -1,8 +1,9 @@
 # What happened, apart from what it costs: events are plain data (they survive saveRDS() and a trip to a worker).
 # Accountants (accountant-*.R) price them, event-price.R gives the figures that a ledger adds up.
 
-EVENT_TYPES <- c("pure", "laplace", "gaussian", "discrete_gaussian", "gdp", "zcdp", "rdp", "approx", "custom", "pair",
-                 "shuffle", "poisson", "sample", "select", "compose", "parallel")
+EVENT_TYPES <- c("pure", "laplace", "discrete_laplace", "gaussian", "discrete_gaussian", "mixture", "gdp", "zcdp",
+                 "rdp", "approx", "custom", "pair", "shuffle", "poisson", "poisson_replaced", "sample", "select",
+                 "compose", "parallel")
 ADJACENCIES <- c("replace-one", "add-remove")
 TIMES_MOST <- 1e12
 
@@ -14,16 +15,29 @@ TIMES_MOST <- 1e12
 #'
 #' Adjacency says which data sets are neighbours: one record replaced by another, or one record more or less. It belongs
 #' to the event. `NULL` leaves it open: such an event takes the adjacency of what it stands in. `event_poisson()` is
-#' about data sets that differ by one record more or less (`"add-remove"`), `event_sample()` and `event_shuffle()` about
-#' a replaced record (`"replace-one"`). Events of both kinds can't be composed: the same noise multiplier means
-#' different noise.
+#' about data sets that differ by one record more or less (`"add-remove"`) unless asked otherwise, `event_sample()` and
+#' `event_shuffle()` about a replaced record (`"replace-one"`). Events of both kinds can't be composed: the same noise
+#' multiplier means different noise.
 #'
-#' * `event_pure(epsilon)`: any epsilon-DP step; manifold Laplace and K-norm releases are of this kind.
+#' * `event_pure(epsilon)`: any epsilon-DP step; manifold Laplace and K-norm releases are of this kind, and so are the
+#'   exponential mechanism and permute-and-flip. `range = TRUE` holds for the exponential mechanism alone: the losses of
+#'   permute-and-flip span more than epsilon (two answers told apart by half of it, either way: \eqn{2\log(2
+#'   e^{\varepsilon/2} - 1)}), and its Kullback-Leibler divergence exceeds epsilon^2/8.
 #' * `event_laplace(scale)`: Laplace noise on one number, `scale` over sensitivity. For other Laplace laws use
 #'   `event_pure()`.
+#' * `event_discrete_laplace(scale, sensitivity)`: noise on the integers with mass proportional to
+#'   \eqn{\exp(-|k|/\mathrm{scale})}, as [discrete_laplace_noise()] draws it, on a whole number that moves by at most
+#'   `sensitivity` whole steps; both in lattice steps. Epsilon is `sensitivity/scale`, less in compositions.
 #' * `event_gaussian(noise_multiplier)`: Gaussian noise, standard deviation over the Euclidean sensitivity.
 #' * `event_discrete_gaussian(sigma, sensitivity, dimension)`: discrete Gaussian noise on a lattice, both numbers in
-#'   lattice steps. It is never priced as a Gaussian: its delta is up to 2.5 times as large at `sigma = 1`.
+#'   lattice steps. It is never priced as a Gaussian: its delta is up to 2.5 times as large at `sigma = 1`. In one
+#'   dimension what is on the lattice moves by whole steps, so there `sensitivity` must be a whole number. A number that
+#'   moves by 1.5 steps before it is rounded to the lattice moves by up to two.
+#' * `event_mixture(noise_multiplier, moves, probabilities)`: Gaussian noise of that standard deviation on a statistic
+#'   that one record more or less moves by a random vector, in Euclidean length at most `moves[i]` with the public
+#'   probability `probabilities[i]`; 0 may be among the moves. The draw must be the record's own: independent of the
+#'   noise and of what the others draw. With moves `c(0, 1)` it is a Poisson sample of Gaussian noise. Matrix mechanisms
+#'   with sampling are of this kind (Choquette-Choo et al. 2023); without it see [event_matrix()].
 #' * `event_gdp(mu)`, `event_zcdp(rho)`, `event_rdp(orders, epsilons)`, `event_approx(epsilon, delta)`: steps of which
 #'   only such a bound is known. Between the given orders the bound is interpolated by convexity, beyond the largest it
 #'   is infinite.
@@ -35,7 +49,8 @@ TIMES_MOST <- 1e12
 #'   proven here, so every price says `assumed`. Densities have to be made into such a pair by the user, so that it
 #'   still dominates.
 #' * `event_poisson(q, event)`: each record enters with probability `q`, independently; the step must divide by a public
-#'   number.
+#'   number. With `adjacency = "replace-one"` it is about a replaced record, for `event_gaussian()` alone, whose noise
+#'   multiplier is then still over what one record more or less changes.
 #' * `event_sample(q, event)`: a share `q` of the records, of public size, drawn without replacement. Not of parts with
 #'   public keys: a sample in each part is.
 #' * `event_shuffle(n, event)`: `n` reports in random order, each of one record by the same epsilon-DP randomiser, which
@@ -64,9 +79,11 @@ TIMES_MOST <- 1e12
 #' @param range whether the loss, for each pair of neighbours, lies between two numbers that are epsilon apart, as that
 #'   of an exponential mechanism does: then it is epsilon^2/8-zCDP (Cesar and Rogers 2021).
 #' @param scale,noise_multiplier,sigma noise, positive and finite.
-#' @param sensitivity positive, in lattice steps.
+#' @param sensitivity positive, in lattice steps; a whole number, up to 2^53, unless `dimension` is above 1.
 #' @param dimension number of coordinates of the noise. Above 1 a discrete Gaussian is priced by its concentrated DP
 #'   alone.
+#' @param moves,probabilities numeric vectors of one length, 1 to 1,000: how far the record moves the statistic, finite
+#'   and at least 0, in the unit of the noise; and how likely, summing to 1 within 1e-9.
 #' @param orders,epsilons numeric vectors of one length: orders above 1 (increasing) and the Renyi divergence bounds
 #'   there.
 #' @param label one string of 1 to 200 characters.
@@ -86,8 +103,13 @@ TIMES_MOST <- 1e12
 #' @section Errors:
 #' `riemdp_error_argument` for numbers out of range, `riemdp_error_adjacency` where adjacencies are mixed,
 #' `riemdp_error_event` for an object that is no event.
-#' @references Cesar and Rogers (2021), Bounding, concentrating, and truncating, *Proceedings of Machine Learning
+#' @references
+#'   Lebeda, Regehr, Kamath and Steinke (2024), Avoiding pitfalls for privacy accounting of subsampled mechanisms under
+#'   composition, \doi{10.48550/arXiv.2405.20769}.
+#'   Cesar and Rogers (2021), Bounding, concentrating, and truncating, *Proceedings of Machine Learning
 #'   Research* 132, 421-457.
+#'   Choquette-Choo, Ganesh, Steinke and Thakurta (2023), Privacy amplification for matrix mechanisms,
+#'   \doi{10.48550/arXiv.2310.15526}.
 #'   Feldman, McMillan and Talwar (2022), Stronger privacy amplification by shuffling, SODA 2023,
 #'   \doi{10.1137/1.9781611977554.ch181}, whose erratum (arXiv 2208.04591) names a gap; our proof is in
 #'   `inst/proofs/accounting.md`, section 1.
@@ -103,6 +125,8 @@ TIMES_MOST <- 1e12
 #' # the best of some 20 radii, each tried at epsilon = .1; what three records of one person share
 #' dp_epsilon(event_select(event_pure(0.1), mean = 20), 0)
 #' event_group(event_gaussian(5), 3)
+#' # a record that is drawn with probability .1 in each of three steps of one release
+#' event_mixture(2, moves = 0:3, probabilities = dbinom(0:3, 3, 0.1))
 #' # ten releases on one secret sample of a tenth, and on ten samples
 #' dp_epsilon(event_poisson(0.1, event_compose(event_pure(0.1), times = 10)), 0)
 #' dp_epsilon(event_compose(event_poisson(0.1, event_pure(0.1)), times = 10), 0)
@@ -133,6 +157,15 @@ event_laplace <- function(scale, adjacency = NULL) {
   new_event("laplace", open_adjacency(adjacency), list(scale = check_number(scale, "scale", positive = TRUE)))
 }
 
+#' @rdname dp_event
+#' @export
+event_discrete_laplace <- function(scale, sensitivity = 1, adjacency = NULL) {
+  new_event("discrete_laplace", open_adjacency(adjacency), list(
+    scale = check_number(scale, "scale", positive = TRUE),
+    sensitivity = as.double(check_count(sensitivity, "sensitivity", most = 2^53))
+  ))
+}
+
 # What of delta is left out where noise on a lattice is told as normal noise (proofs/lattice.md, section 1): below all
 # that is priced
 LATTICE_SLACK <- 1e-60
@@ -147,12 +180,30 @@ event_gaussian <- function(noise_multiplier, adjacency = NULL) {
 #' @rdname dp_event
 #' @export
 event_discrete_gaussian <- function(sigma, sensitivity = 1, dimension = 1, adjacency = NULL) {
+  # of 1.5 nobody can tell whether a number was rounded to the lattice, and may move by two steps, or lay on it
+  if (identical(as.double(check_count(dimension, "dimension")), 1)) check_count(sensitivity, "sensitivity", most = 2^53)
   new_event("discrete_gaussian", open_adjacency(adjacency), list(
     sigma = check_number(sigma, "sigma", positive = TRUE),
     sensitivity = check_number(sensitivity, "sensitivity", positive = TRUE),
     dimension = as.double(check_count(dimension, "dimension"))
   ))
 }
+
+#' @rdname dp_event
+#' @export
+event_mixture <- function(noise_multiplier, moves, probabilities) {
+  noise_multiplier <- check_number(noise_multiplier, "noise_multiplier", positive = TRUE)
+  probabilities <- check_masses(probabilities, "probabilities", MOVES_MOST)
+  ok <- is.numeric(moves) && !is.object(moves) && is.null(dim(moves)) && length(moves) == length(probabilities) &&
+    all(is.finite(moves)) && all(moves >= 0) && any(moves[probabilities > 0] > 0)
+  if (!ok) {
+    abort_riemdp("argument", "`moves` must be finite numbers of at least 0, one a probability, and not all 0.")
+  }
+  new_event("mixture", "add-remove", list(noise_multiplier = noise_multiplier, moves = as.double(moves),
+                                          probabilities = probabilities))
+}
+
+MOVES_MOST <- 1000
 
 #' @rdname dp_event
 #' @export
@@ -225,11 +276,12 @@ event_pair <- function(label, p, q, adjacency) {
   new_event("pair", adjacency, list(label = label, p = p, q = q))
 }
 
-check_masses <- function(x, name) {
-  ok <- is.numeric(x) && !is.object(x) && is.null(dim(x)) && length(x) >= 1 && length(x) <= 1e6 && !anyNA(x) &&
+check_masses <- function(x, name, most = 1e6) {
+  ok <- is.numeric(x) && !is.object(x) && is.null(dim(x)) && length(x) >= 1 && length(x) <= most && !anyNA(x) &&
     all(x >= 0) && isTRUE(abs(sum(x) - 1) <= 1e-9)
   if (!ok) {
-    abort_riemdp("argument", sprintf("`%s` must be 1 to 1e6 numbers of at least 0 that sum to 1 within 1e-9.", name))
+    abort_riemdp("argument", sprintf("`%s` must be 1 to %g numbers of at least 0 that sum to 1 within 1e-9.", name,
+                                     most))
   }
   as.double(x)
 }
@@ -275,7 +327,25 @@ check_share <- function(q, name = "q") {
 
 #' @rdname dp_event
 #' @export
-event_poisson <- function(q, event) poisson_of(q, check_event(event))
+event_poisson <- function(q, event, adjacency = "add-remove") {
+  event <- check_event(event)
+  if (check_choice(adjacency, "adjacency", rev(ADJACENCIES)) == "add-remove") return(poisson_of(q, event))
+  if (event$type != "gaussian") {
+    abort_riemdp("unsupported", paste("a Poisson sample about a replaced record has a theorem for Gaussian noise:",
+                                      "`event` must be event_gaussian()."))
+  }
+  set_adjacency(event$adjacency, "add-remove", "the step of a Poisson sample")
+  poisson_replaced(q, event$parameters$noise_multiplier)
+}
+
+poisson_replaced <- function(q, noise_multiplier) {
+  q <- check_share(q)
+  if (q == 1) {
+    abort_riemdp("argument", "`q` must be below 1 about a replaced record: all records have half the noise multiplier.")
+  }
+  new_event("poisson_replaced", "replace-one",
+            list(q = q, noise_multiplier = check_number(noise_multiplier, "noise_multiplier", positive = TRUE)))
+}
 
 # The makers of events that hold others: these have been checked, and checking them again at every level would double
 # the work each time.
@@ -424,12 +494,15 @@ event_entries <- function(event, depth) {
 remake_event <- function(type, p, adjacency, inner) {
   switch(type,
     pure = event_pure(p$epsilon, adjacency, p$range %||% FALSE), laplace = event_laplace(p$scale, adjacency),
+    discrete_laplace = event_discrete_laplace(p$scale, p$sensitivity, adjacency),
     gaussian = event_gaussian(p$noise_multiplier, adjacency),
     discrete_gaussian = event_discrete_gaussian(p$sigma, p$sensitivity, p$dimension, adjacency),
+    mixture = event_mixture(p$noise_multiplier, p$moves, p$probabilities),
     gdp = event_gdp(p$mu, adjacency), zcdp = event_zcdp(p$rho, adjacency),
     rdp = event_rdp(p$orders, p$epsilons, adjacency), approx = event_approx(p$epsilon, p$delta, adjacency),
     custom = remake_custom(p, adjacency, inner), pair = event_pair(p$label, p$p, p$q, adjacency),
-    poisson = poisson_of(p$q, inner[[1]]), sample = sample_of(p$q, inner[[1]]), shuffle = shuffle_of(p$n, inner[[1]]),
+    poisson = poisson_of(p$q, inner[[1]]), poisson_replaced = poisson_replaced(p$q, p$noise_multiplier),
+    sample = sample_of(p$q, inner[[1]]), shuffle = shuffle_of(p$n, inner[[1]]),
     select = select_of(inner[[1]], p$mean, p$shape),
     compose = compose_of(inner, p$times, adjacency), parallel = parallel_of(inner, p$keys, adjacency)
   )
@@ -451,9 +524,13 @@ describe_event <- function(e) {
   switch(e$type,
     pure = sprintf("pure(epsilon = %s%s)", number(p$epsilon), if (isTRUE(p$range)) ", range" else ""),
     laplace = sprintf("Laplace(scale = %s)", number(p$scale)),
+    discrete_laplace = sprintf("discrete Laplace(scale = %s, sensitivity = %s)", number(p$scale),
+                               number(p$sensitivity)),
     gaussian = sprintf("Gaussian(noise multiplier = %s)", number(p$noise_multiplier)),
     discrete_gaussian = sprintf("discrete Gaussian(sigma = %s, sensitivity = %s, dimension = %s)", number(p$sigma),
                                 number(p$sensitivity), number(p$dimension)),
+    mixture = sprintf("Gaussian(noise multiplier = %s, %d moves up to %s)", number(p$noise_multiplier),
+                      length(p$moves), number(max(p$moves))),
     gdp = sprintf("GDP(mu = %s)", number(p$mu)),
     zcdp = sprintf("zCDP(rho = %s)", number(p$rho)),
     rdp = sprintf("RDP(%d orders from %s to %s)", length(p$orders), number(p$orders[1]),
@@ -462,6 +539,8 @@ describe_event <- function(e) {
     custom = sprintf("custom(%s, assumed: %s)", encodeString(p$label), paste(inside, collapse = ", ")),
     pair = sprintf("pair(%s, assumed: %d outcomes)", encodeString(p$label), length(p$p)),
     poisson = sprintf("Poisson sample(q = %s, %s)", number(p$q), inside),
+    poisson_replaced = sprintf("Poisson sample(q = %s, Gaussian(noise multiplier = %s [add-remove]))", number(p$q),
+                               number(p$noise_multiplier)),
     sample = sprintf("sample without replacement(q = %s, %s)", number(p$q), inside),
     shuffle = sprintf("shuffle(n = %s, %s)", number(p$n), inside),
     select = sprintf("best of several(mean = %s, shape = %s, %s)", number(p$mean), number(p$shape), inside),

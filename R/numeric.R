@@ -27,8 +27,11 @@ falling_root <- function(f, delta, most) {
 
 logs_add <- function(a, b) pmax.int(a, b) + log1p(exp(-abs(a - b)))
 
-# log(1 - q + q e^x)
-log_mix <- function(x, q) ifelse(x > 500, logs_add(x + log(q), log1p(-q)), log1p(q * expm1(pmin(x, 500))))
+# log(rest + q e^x), rest being 1 - q, which may be known better than q tells
+log_mix <- function(x, q, rest = 1 - q) {
+  low <- q > 0.5 & x < -1
+  ifelse(x > 500, logs_add(x + log(q), log(rest)), ifelse(low, log(rest + q * exp(x)), log1p(q * expm1(pmin(x, 500)))))
+}
 
 # ifelse() of plain vectors, where one of two ways mostly serves for all: the other isn't gone
 either <- function(test, yes, no) {

@@ -5,16 +5,20 @@
 
 #include "ground.h"
 
-/* A pair of laws by a coordinate z in which the loss log dP/dQ is a z + b: Gaussian (P = N(mu, 1), Q = N(0, 1)), or the smooth
- * part of the Laplace law (z is the loss, between minus and plus the largest loss). */
-enum pld_family { PLD_GAUSSIAN, PLD_LAPLACE, PLD_FAMILIES };
+/* A pair of laws by a coordinate z in which the loss log dP/dQ grows: Gaussian (P a mixture of N(move, 1), moves positive, Q =
+ * N(0, 1); with one move the loss is linear), or the smooth part of the Laplace law (z is the loss, between minus and plus the
+ * largest loss), or (1 - q) N(0, 1) + q N(size, 1) against (1 - q) N(0, 1) + q N(-size, 1), z as it stands. */
+enum pld_family { PLD_GAUSSIAN, PLD_LAPLACE, PLD_EXCHANGE, PLD_FAMILIES };
 
 /* The pair after sampling: (1 - q) Q + q P against Q, or with `enter` Q against (1 - q) Q + q P. */
 struct pld_pair {
     enum pld_family family;
-    double size; /* mu, or the largest loss */
-    double q;
+    double size;    /* the largest move, or the largest loss */
+    double q, rest; /* rest is 1 - q, which for a mixture is known better than q tells */
     int enter;
+    size_t kinds; /* of moves, with their weights and those's logarithms; share is room for as many numbers */
+    const double *moves, *weights, *logs;
+    double *share;
     double from, to; /* z outside counts for nothing here: the caller accounts for it */
 };
 

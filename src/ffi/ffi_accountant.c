@@ -20,19 +20,42 @@ static const double *numbers(SEXP x, R_xlen_t n, const char *otherwise)
     return REAL(x);
 }
 
-/* pair: list(family, size, q, enter); range: between which coordinates */
+#define KINDS_MOST 1000
+
+/* pair: list(family, size, q, rest, enter, moves, weights), the last two for normal laws; range: between which coordinates */
 static struct pld_pair read_pair(SEXP pair, SEXP range)
 {
-    static const char *const families[PLD_FAMILIES] = {[PLD_GAUSSIAN] = "gaussian", [PLD_LAPLACE] = "laplace"};
+    static const char *const families[PLD_FAMILIES] = {
+        [PLD_GAUSSIAN] = "gaussian", [PLD_LAPLACE] = "laplace", [PLD_EXCHANGE] = "exchange"};
     const double *ends = numbers(range, 2, "`range` must hold two numbers.");
     if (!(ends[0] > -1e6 && ends[0] < ends[1] && ends[1] < 1e6))
         ffi_abort_text("argument", "`range` must hold two numbers below a million, the lower one first.");
-    return (struct pld_pair){(enum pld_family)ffi_choice(ffi_field(pair, "family"), "family", families, PLD_FAMILIES),
-                             ffi_range(ffi_field(pair, "size"), "size", DBL_MIN, DBL_MAX),
-                             ffi_range(ffi_field(pair, "q"), "q", DBL_MIN, 1),
-                             ffi_flag(ffi_field(pair, "enter"), "enter"),
-                             ends[0],
-                             ends[1]};
+    struct pld_pair p = {
+        .family = (enum pld_family)ffi_choice(ffi_field(pair, "family"), "family", families, PLD_FAMILIES),
+        .size = ffi_range(ffi_field(pair, "size"), "size", DBL_MIN, DBL_MAX),
+        .q = ffi_range(ffi_field(pair, "q"), "q", DBL_MIN, 1),
+        .rest = ffi_range(ffi_field(pair, "rest"), "rest", 0, 1),
+        .enter = ffi_flag(ffi_field(pair, "enter"), "enter"),
+        .from = ends[0],
+        .to = ends[1],
+    };
+    if (p.family != PLD_GAUSSIAN)
+        return p;
+    R_xlen_t kinds = XLENGTH(ffi_field(pair, "moves"));
+    p.moves = numbers(ffi_field(pair, "moves"), -1, "`moves` must be numeric.");
+    p.weights = numbers(ffi_field(pair, "weights"), kinds, "`weights` must hold one number a move.");
+    if (kinds < 1 || kinds > KINDS_MOST)
+        ffi_abort_text("argument", "`moves` must hold 1 to 1000 numbers.");
+    double *logs = (double *)R_alloc((size_t)kinds, sizeof(double));
+    for (R_xlen_t i = 0; i < kinds; i++) {
+        if (!(p.moves[i] >= DBL_MIN && p.moves[i] <= p.size && p.weights[i] > 0 && p.weights[i] <= 1))
+            ffi_abort_text("argument", "`moves` must be positive, none above `size`, and `weights` probabilities.");
+        logs[i] = log(p.weights[i]);
+    }
+    p.kinds = (size_t)kinds;
+    p.logs = logs;
+    p.share = (double *)R_alloc((size_t)kinds, sizeof(double));
+    return p;
 }
 
 /* losses step * (first, first + 1, ...) */

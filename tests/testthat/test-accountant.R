@@ -311,11 +311,6 @@ test_that("rare large losses: two steps against an integral, many against 1e-3",
   }
 })
 
-test_that("whole noise that moves by no whole number has no end from below", {
-  expect_true(is.na(attr(dp_epsilon(event_discrete_gaussian(20, 1.01), 1e-5), "lower")))
-  expect_false(is.na(attr(dp_epsilon(event_discrete_gaussian(20, 2), 1e-5), "lower")))
-})
-
 test_that("a price is never above the bounds, where the answer comes from a few rare losses of very different sizes", {
   # 13 % above the bounds' upper end, which were 2 % apart themselves, and delta a thousandfold
   e <- event_compose(event_poisson(1.7e-7, event_gaussian(0.739)), times = 6199)
@@ -622,7 +617,7 @@ test_that("at the ends of doubles there is a bound or a classed error, from ever
   events <- list(
     event_pure(X), event_pure(1e-300), event_laplace(1e-308), event_gaussian(1e-300), event_gaussian(1e-154), event_gaussian(X),
     event_gdp(X), event_gdp(1e-300), event_zcdp(X), event_zcdp(1e300), event_approx(X, 0.5), event_approx(1e9, 0.999), event_rdp(2, X),
-    event_rdp(c(1.5, 1e300), c(1, 2)), event_custom("x", epsilon = 1e-16, delta = 1e-4, mu = 1e-300), event_discrete_gaussian(1e-300, 1e300),
+    event_rdp(c(1.5, 1e300), c(1, 2)), event_custom("x", epsilon = 1e-16, delta = 1e-4, mu = 1e-300), event_discrete_gaussian(1e-300, 2^53),
     event_discrete_gaussian(1e300, 1e-300, 3), event_shuffle(2, event_pure(1e100)), event_poisson(0.1, event_pure(X)),
     event_poisson(1e-300, event_gaussian(1)), event_sample(1e-320, event_gaussian(1)), event_sample(0.5, event_laplace(1e-300)),
     event_compose(event_poisson(0.01, event_gaussian(1e-4)), times = 10), event_compose(event_sample(0.01, event_gaussian(1e-100)), times = 1e12)

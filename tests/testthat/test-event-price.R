@@ -109,6 +109,7 @@ test_that("every event has the price that it should, in every unit that adds up"
     list(event_laplace(1.6), c(1 / 1.6, 0), slope(1 / 1.6), normal(1 / 1.6)),
     list(event_approx(0.7, 1e-6), c(0.7, 1e-6), NA, NA), list(event_gaussian(1.7), NA, 1 / (2 * 1.7^2), 1 / 1.7),
     list(event_gdp(0.6), NA, 0.18, 0.6), list(event_zcdp(0.3), NA, 0.3, NA), list(event_discrete_gaussian(3, 2), NA, 4 / 18, NA),
+    list(event_discrete_laplace(3, 2), c(2 / 3, 0), 2 / 3 - (1 - exp(-2 / 3)) / (3 * sinh(1 / 3)), normal(2 / 3)),
     list(event_poisson(0.2, event_pure(0.7)), c(mix(0.7, 0.2), 0), slope(mix(0.7, 0.2)), normal(mix(0.7, 0.2))),
     list(event_sample(0.2, event_laplace(1.6)), c(mix(1 / 1.6, 0.2), 0), slope(mix(1 / 1.6, 0.2)), normal(mix(1 / 1.6, 0.2))),
     list(event_poisson(0.2, event_approx(0.7, 1e-4)), c(mix(0.7, 0.2), 2e-5), NA, NA),
@@ -381,4 +382,340 @@ test_that("a delta below doubles isn't told as 0 from above, also that of a samp
   # what is 0 stays 0
   expect_identical(as.double(dp_delta(event_sample(0.1, event_pure(1)), 1)), 0)
   expect_identical(as.double(dp_delta(event_poisson(0.1, event_laplace(1)), 1)), 0)
+})
+
+# ---- discrete noise, mixtures of moves, matrices, replaced records in samples ----------------------------------------------------
+
+# E(p - e^epsilon q)_+ of masses or of densities times weights
+hockey <- function(p, q, epsilon) sum(pmax(0, p - exp(epsilon) * q))
+renyi_of <- function(p, q, order) {
+  l <- order * log(p) + (1 - order) * log(q)
+  l <- l[is.finite(l)]
+  (max(l) + log(sum(exp(l - max(l))))) / (order - 1)
+}
+# both ends around the truth and near each other; rounding of the truth is `off` of it
+expect_around <- function(price, truth, apart = 1e-4, off = 1e-9) {
+  expect_gte(as.double(price), truth * (1 - off))
+  expect_lte(attr(price, "lower"), truth * (1 + off))
+  if (truth > 1e-25) expect_gte(attr(price, "lower"), as.double(price) * (1 - apart))
+}
+
+discrete_laplace_laws <- function(scale, move) {
+  k <- seq(-ceiling(60 * scale), ceiling(60 * scale) + move)
+  mass <- function(k) exp(-abs(k) / scale) * tanh(1 / (2 * scale))
+  list(p = mass(k), q = mass(k - move))
+}
+
+test_that("discrete Laplace noise costs what sums over the integers say", {
+  for (case in list(c(0.4, 1), c(3, 2), c(2.5, 7), c(12, 30), c(0.7, 20))) {
+    e <- event_discrete_laplace(case[1], case[2])
+    law <- discrete_laplace_laws(case[1], case[2])
+    top <- case[2] / case[1]
+    expect_equal(event_price(e, "basic"), c(epsilon = top, delta = 0))
+    expect_identical(attr(dp_epsilon(e, 0), "lower"), top * (1 - 1e-12))
+    for (at in c(0, 0.31, 0.5, 0.97) * top) {
+      truth <- hockey(law$p, law$q, at)
+      expect_around(dp_delta(e, at), truth, 1e-9, 1e-12)
+      expect_equal(as.double(dp_delta(e, at, "pld")) / truth, 1, tolerance = 1e-6)
+      # no smaller move shows more
+      if (case[2] > 1) for (less in unique(c(1, case[2] - 1))) {
+        inner <- discrete_laplace_laws(case[1], less)
+        expect_lte(hockey(inner$p, inner$q, at), truth * (1 + 1e-12))
+      }
+    }
+    orders <- c(1.001, 1.5, 2, 9, 60)
+    exact <- vapply(orders, function(a) renyi_of(law$p, law$q, a), 0)
+    said <- event_price(e, "rdp", orders)
+    expect_true(all(said >= exact * (1 - 1e-9)) && all(said <= exact * (1 + 1e-9)))
+    divergence <- sum(law$p * ifelse(law$p > 0 & law$q > 0, log(law$p / law$q), 0))
+    rho <- event_price(e, "zcdp")
+    expect_equal(rho / divergence, 1, tolerance = 1e-10)
+    expect_true(all(rho * orders >= exact))
+  }
+  # three steps: sums of three losses
+  law <- discrete_laplace_laws(4, 3)
+  loss <- round(4 * log(law$p / law$q))
+  one <- tapply(law$p, factor(loss, -3:3), sum)
+  one[is.na(one)] <- 0
+  two <- stats::convolve(one, rev(one), type = "open")
+  three <- stats::convolve(two, rev(one), type = "open")
+  for (at in c(0.1, 0.9, 1.6)) {
+    truth <- sum(three * pmax(0, -expm1(at - (-9:9) / 4)))
+    expect_around(dp_delta(event_compose(event_discrete_laplace(4, 3), times = 3), at), truth, 1e-6, 1e-6)
+  }
+  expect_equal(attr(dp_epsilon(event_compose(event_discrete_laplace(4, 3), times = 3), 0), "lower"), 2.25)
+  # by one step it is randomised response; by many, Laplace noise
+  expect_identical(riemdp:::pld_part(event_discrete_laplace(2), "both")[c("loss", "unit")],
+                   list(loss = c(0.5, -0.5), unit = 0.5))
+  fine <- event_discrete_laplace(1e6, 1e6)
+  for (a in c(1.2, 8)) expect_equal(event_price(fine, "rdp", a) / event_price(event_laplace(1), "rdp", a), 1, tolerance = 1e-5)
+  expect_equal(event_price(fine, "zcdp"), exp(-1), tolerance = 1e-6)
+  # chords between some terms are above all of them
+  few <- function(e) with_internals(event_price(e, "rdp", c(1.5, 20)), DISCRETE_TERMS = 5)
+  odd <- event_discrete_laplace(30, 77)
+  expect_true(all(few(odd) > event_price(odd, "rdp", c(1.5, 20))) && all(few(odd) < 1.1 * event_price(odd, "rdp", c(1.5, 20))))
+  many <- function(step) as.double(dp_epsilon(event_compose(step, times = 100), 1e-6))
+  expect_lt(many(event_laplace(20 / 3)), many(event_discrete_laplace(20, 3)))
+  expect_lt(many(event_discrete_laplace(20, 3)), 0.98 * many(event_pure(3 / 20)))
+  # sampled: the sum over the integers
+  law <- discrete_laplace_laws(2, 3)
+  mixed <- 0.1 * law$p + 0.9 * law$q
+  truth <- max(hockey(mixed, law$q, 0.05), hockey(law$q, mixed, 0.05))
+  expect_around(dp_delta(event_poisson(0.1, event_discrete_laplace(2, 3)), 0.05), truth, 1e-4)
+  expect_gte(event_price(event_poisson(0.1, event_discrete_laplace(2, 3)), "rdp", 4), renyi_of(mixed, law$q, 4))
+  for (bad in list(0, 1.5, -1, Inf, "a")) expect_error(event_discrete_laplace(1, bad), class = "riemdp_error_argument")
+  expect_identical(event_group(event_discrete_laplace(4, 2), 3), event_discrete_laplace(4, 6))
+  expect_identical(check_event(event_discrete_laplace(4, 2)), event_discrete_laplace(4, 2))
+  expect_output(print(event_discrete_laplace(4, 2)), "discrete Laplace(scale = 4, sensitivity = 2)", fixed = TRUE)
+  expect_error(dp_epsilon(event_discrete_laplace(1e9, 3e6), 1e-6, "pld"), class = "riemdp_error_unpriced")
+  for (e in list(event_discrete_laplace(1e-320, 3), event_discrete_laplace(1e300, 2^53))) {
+    expect_false(anyNA(c(dp_epsilon(e, 1e-6), dp_delta(e, 1), event_price(e, "zcdp"), event_price(e, "rdp", c(1.5, 1e300)))))
+  }
+})
+
+test_that("on a lattice in one dimension what moves moves by whole steps", {
+  expect_error(event_discrete_gaussian(20, 1.01), class = "riemdp_error_argument")
+  e <- event_discrete_gaussian(20, 1)
+  e$parameters$sensitivity <- 1.01 # from a file
+  expect_error(dp_epsilon(e, 1e-5), class = "riemdp_error_argument")
+  expect_equal(event_price(event_discrete_gaussian(20, sqrt(2), 2), "zcdp"), 1 / 400)
+  k <- -200:200
+  p <- exp(-k^2 / 18)
+  p <- p / sum(p)
+  q <- exp(-(k - 2)^2 / 18) / sum(exp(-(k - 2)^2 / 18))
+  for (at in c(0.1, 1)) expect_around(dp_delta(event_discrete_gaussian(3, 2), at), hockey(p, q, at), 1e-9)
+})
+
+# delta of one step whose loss grows with z, laws given by their upper tails: where it reaches epsilon
+tail_delta <- function(loss, p, q, epsilon, range = c(-60, 90)) {
+  z <- stats::uniroot(function(z) loss(z) - epsilon, range, tol = 1e-14)$root
+  p(z) - exp(epsilon) * q(z)
+}
+above <- function(z) stats::pnorm(z, lower.tail = FALSE)
+one_way <- function(event, direction, upper, epsilon) {
+  parts <- riemdp:::pld_sources(event, direction, upper)
+  riemdp:::pld_answer(parts, riemdp:::pld_plan(parts$sources, parts$times, epsilon = epsilon), upper, epsilon = epsilon)$value
+}
+mixture_delta <- function(moves, probabilities, epsilon, range = c(-60, 90)) {
+  weight <- function(z) { # in two sums, so that it is exact next to 0
+    l <- log(probabilities) + moves * z - moves^2 / 2
+    max(l) + log(sum(exp(l - max(l))))
+  }
+  p <- function(z) sum(probabilities * above(z - moves))
+  leave <- tail_delta(weight, p, above, epsilon, range)
+  # entering: low z tell it
+  least <- weight(range[1])
+  enter <- if (-least <= epsilon) 0 else {
+    z <- stats::uniroot(function(z) -weight(z) - epsilon, range, tol = 1e-14)$root
+    stats::pnorm(z) - exp(epsilon) * sum(probabilities * stats::pnorm(z - moves))
+  }
+  c(leave = leave, enter = enter)
+}
+
+test_that("a record that moves by a random amount: one move and a sample are what they were, others by quadrature", {
+  same <- function(x, y) for (upper in c(TRUE, FALSE)) {
+    expect_equal(riemdp:::pld_bound(x, upper, 1e-6)$value, riemdp:::pld_bound(y, upper, 1e-6)$value, tolerance = 1e-4)
+  }
+  same(event_mixture(4, 2, 1), event_gaussian(2))
+  same(event_compose(event_mixture(4, c(0, 2, 7), c(0.9, 0.1, 0)), times = 5),
+       event_compose(event_poisson(0.1, event_gaussian(2)), times = 5))
+  same(event_compose(event_poisson(0.2, event_mixture(1, c(1, 0), c(0.5, 0.5))), times = 5),
+       event_compose(event_poisson(0.1, event_gaussian(1)), times = 5))
+  expect_equal(event_price(event_mixture(1, 0:1, c(0.9, 0.1)), "rdp", c(1.5, 8)),
+               event_price(event_poisson(0.1, event_gaussian(1)), "rdp", c(1.5, 8)))
+  set.seed(4)
+  for (run in 1:4) {
+    moves <- c(if (run %% 3) 0, stats::rexp(1 + run %% 4) + 0.05)
+    p <- stats::rexp(length(moves))
+    p <- p / sum(p)
+    s <- stats::runif(1, 0.5, 3)
+    e <- event_mixture(s, moves, p)
+    for (at in if (quick()) 0.2 else c(0.2, 1)) {
+      for (case in list(list(e, mixture_delta(moves / s, p, at)),
+                        list(event_poisson(0.3, e), mixture_delta(c(0, moves / s), c(0.7, 0.3 * p), at)))) {
+        for (way in names(case[[2]])) { # from both sides
+          truth <- case[[2]][[way]]
+          expect_gte(one_way(case[[1]], way, TRUE, at), truth * (1 - 1e-8))
+          expect_lte(one_way(case[[1]], way, TRUE, at), truth * (1 + 1e-3) + 1e-25)
+          expect_lte(one_way(case[[1]], way, FALSE, at), truth * (1 + 1e-8) + 1e-18)
+          expect_gte(one_way(case[[1]], way, FALSE, at), truth * (1 - 1e-2) - 1e-25)
+        }
+      }
+    }
+    # divergences in both directions by quadrature
+    z <- seq(-14, 14 + 9 * max(moves) / s, length.out = 20001)
+    q <- stats::dnorm(z)
+    first <- colSums(p * t(outer(z, moves / s, function(z, m) stats::dnorm(z - m))))
+    for (a in c(2, 5)) {
+      exact <- c(renyi_of(first, q, a), renyi_of(q, first, a)) + log(diff(z[1:2])) / (a - 1)
+      expect_gte(event_price(e, "rdp", a), max(exact) * (1 - 1e-9))
+      expect_lte(event_price(e, "rdp", a), max(exact) * (1 + 1e-9) + 1e-12)
+    }
+  }
+  expect_setequal(riemdp:::pld_directions(event_compose(event_mixture(1, 1:2, c(0.5, 0.5)))), c("leave", "enter"))
+  # a question beyond all losses that a first plan sees, but not beyond all there are
+  expect_equal(one_way(event_mixture(1, c(0, 0.1), c(0.2, 0.8)), "enter", TRUE, 1.2) / mixture_delta(c(0, 0.1), c(0.2, 0.8), 1.2)[["enter"]], 1,
+               tolerance = 1e-3)
+  # two steps: the second one's profile over the first one's loss
+  moves <- c(0, 0.4, 1.1)
+  p <- c(0.8, 0.15, 0.05)
+  loss <- function(z) log(colSums(p * exp(outer(moves, z) - moves^2 / 2)))
+  law <- function(z) colSums(p * stats::dnorm(outer(-moves, z, `+`)))
+  one <- function(at) { # at any number
+    low <- log(0.8)
+    if (at <= low + 1e-9) -expm1(at) else tail_delta(function(z) loss(z), function(z) sum(p * above(z - moves)), above, at)
+  }
+  for (at in 0.6) {
+    truth <- stats::integrate(function(z) law(z) * vapply(at - loss(z), one, 0), -9, 14, rel.tol = 1e-6, subdivisions = 2000)$value
+    for (upper in c(TRUE, FALSE)) {
+      ratio <- one_way(event_compose(event_mixture(1, moves, p), times = 2), "leave", upper, at) / truth
+      expect_true(if (upper) ratio > 1 - 1e-6 && ratio < 1 + 1e-3 else ratio < 1 + 1e-6 && ratio > 1 - 1e-3)
+    }
+  }
+  # a rare move of 0 bounds what its absence shows, to its own digits: 1 - q is off by a thousandth
+  rare <- c(1e-13, 1 - 1e-13)
+  ratio <- vapply(c(TRUE, FALSE), function(upper) one_way(event_mixture(1, c(0, 8), rare), "enter", upper, 29), 0) /
+    mixture_delta(c(0, 8), rare, 29)[["enter"]]
+  expect_true(ratio[1] > 1 - 1e-7 && ratio[2] < 1 + 1e-7 && diff(ratio) > -1e-3)
+})
+
+test_that("vectors are dominated by their lengths, whatever their directions", {
+  set.seed(5)
+  x <- seq(-7, 9, length.out = 161)
+  grid <- as.matrix(expand.grid(x, x))
+  cell <- diff(x[1:2])^2
+  normal <- function(m) exp(-((grid[, 1] - m[1])^2 + (grid[, 2] - m[2])^2) / 2) / (2 * pi) * cell
+  q <- normal(c(0, 0))
+  for (run in 1:6) {
+    lengths <- stats::runif(3, 0, 2)
+    p <- stats::rexp(3)
+    p <- p / sum(p)
+    turn <- stats::runif(3, 0, 2 * pi)
+    first <- Reduce(`+`, lapply(1:3, function(i) p[i] * normal(lengths[i] * c(cos(turn[i]), sin(turn[i])))))
+    for (at in c(0, 0.3, 1)) {
+      shown <- max(hockey(first, q, at), hockey(q, first, at))
+      expect_lte(shown, max(mixture_delta(lengths, p, at)) * (1 + 1e-6) + 1e-9)
+    }
+    # a replaced record in a Poisson sample
+    a <- 0.3 * normal(lengths[1] / 2 * c(1, 0)) + 0.7 * q
+    b <- 0.3 * normal(lengths[2] / 2 * c(cos(turn[2]), sin(turn[2]))) + 0.7 * q
+    for (at in c(0, 0.2)) expect_lte(hockey(a, b, at), as.double(dp_delta(event_poisson(0.3, event_gaussian(1), "replace-one"), at)) + 1e-9)
+  }
+})
+
+test_that("mixtures that can't be are refused, and broken ones from files", {
+  for (bad in list(list(1, 0, 1), list(1, c(1, -1), c(0.5, 0.5)), list(1, 1:2, 1), list(0, 1, 1), list(1, 1:2, c(0.5, 0.6)),
+                   list(1, c(0, 1), c(1, 0)), list(1, c(1, Inf), c(0.5, 0.5)), list(1, 1:1001, rep(1 / 1001, 1001)))) {
+    expect_error(do.call(event_mixture, bad), class = "riemdp_error_argument")
+  }
+  e <- event_mixture(2, 0:2, c(0.5, 0.3, 0.2))
+  expect_identical(check_event(unserialize(serialize(e, NULL))), e)
+  expect_output(print(e), "Gaussian(noise multiplier = 2, 3 moves up to 2) [add-remove]", fixed = TRUE)
+  broken <- e
+  broken$adjacency <- "replace-one"
+  expect_error(check_event(broken), class = "riemdp_error_event")
+  for (unit in c("zcdp", "gdp", "basic")) expect_error(event_price(e, unit), class = "riemdp_error_unpriced")
+  expect_error(event_group(e, 2), class = "riemdp_error_unsupported")
+  expect_error(event_sample(0.1, e), class = "riemdp_error_adjacency")
+  # too little noise for a grid
+  expect_identical(attr(dp_epsilon(event_mixture(1e-4, 0:1, c(0.5, 0.5)), 1e-6), "accountant"), "rdp")
+})
+
+test_that("matrix mechanisms: the norm of the columns that a record can meet, by trying all", {
+  multiplier <- function(...) event_matrix(...)$parameters$noise_multiplier
+  tree <- do.call(rbind, lapply(2^(0:3), function(k) kronecker(diag(8 / k), t(rep(1, k)))))
+  expect_equal(multiplier(tree, 10), 5)
+  expect_lte(multiplier(tree, 10), 5)
+  set.seed(6)
+  for (run in 1:10) {
+    n <- 7
+    C <- matrix(stats::rexp(6 * n), 6)
+    cyclic <- max(vapply(1:n, function(j) {
+      steps <- j + 2 * 0:2
+      sqrt(sum(rowSums(C[, steps[steps <= n], drop = FALSE])^2))
+    }, 0))
+    expect_equal(multiplier(C, 3, 3, 2), 3 / cyclic, tolerance = 1e-12)
+    expect_equal(multiplier(C, 3), 3 / sqrt(max(colSums(C^2))), tolerance = 1e-12)
+    # contributions of length at most 1 in any direction, at these steps, move no further
+    x <- matrix(0, n, 3)
+    x[c(2, 4, 6), ] <- stats::rnorm(9)
+    x <- x / pmax(1, sqrt(rowSums(x^2)))
+    expect_lte(sqrt(sum((C %*% x)^2)), cyclic)
+    # coefficients that fall: any three steps at least two apart
+    coef <- sort(stats::rexp(n), decreasing = TRUE)
+    T <- matrix(0, n, n)
+    T[lower.tri(T, TRUE)] <- coef[(row(T) - col(T) + 1)[lower.tri(T, TRUE)]]
+    sets <- Filter(function(s) all(diff(s) >= 2), utils::combn(n, 3, simplify = FALSE))
+    apart <- max(vapply(sets, function(s) sqrt(sum(rowSums(T[, s])^2)), 0))
+    expect_equal(multiplier(coef, 3, 3, 2, "apart"), 3 / apart, tolerance = 1e-12)
+    expect_equal(multiplier(rev(coef), 3, 3, 2), multiplier(T * 0 + matrix(c(0, rev(coef))[pmax(row(T) - col(T) + 1, 0) + 1], n), 3, 3, 2),
+                 tolerance = 1e-12)
+  }
+  expect_identical(event_matrix(diag(3), 2, adjacency = "add-remove")$adjacency, "add-remove")
+  for (bad in list(list(-1, 1), list(0, 1), list("a", 1), list(NaN, 1), list(diag(3), 0), list(diag(3), 1, 4), list(diag(3), 1, 2),
+                   list(diag(3), 1, 2, 0), list(diag(3), 1, 1, NULL, "else"), list(1e200, 1), list(array(1, c(2, 2, 2)), 1))) {
+    expect_error(do.call(event_matrix, bad), class = "riemdp_error_argument")
+  }
+  for (strategy in list(diag(3), c(1, 2, 1))) expect_error(event_matrix(strategy, 1, 2, 1, "apart"), class = "riemdp_error_unsupported")
+})
+
+test_that("a replaced record in a Poisson sample: the pair of two opposite moves, by quadrature", {
+  loss <- function(q, mu) function(z) log1p(q * expm1(mu * z - mu^2 / 2)) - log1p(q * expm1(-mu * z - mu^2 / 2))
+  one <- function(q, mu, at) {
+    if (at == 0) return(q * (above(-mu) - above(mu)))
+    tail_delta(loss(q, mu), function(z) (1 - q) * above(z) + q * above(z - mu), function(z) (1 - q) * above(z) + q * above(z + mu), at)
+  }
+  step <- function(q, s) event_poisson(q, event_gaussian(s), "replace-one")
+  for (case in list(c(0.01, 1), c(0.3, 0.5), c(0.9, 2), c(0.6, 1))) {
+    q <- case[1]
+    mu <- 1 / case[2]
+    for (at in c(0, 0.1, 0.8)) {
+      truth <- one(q, mu, at)
+      expect_around(dp_delta(step(q, case[2]), at), truth, 2e-3, 1e-7)
+    }
+    z <- seq(-40, 40, length.out = 40001)
+    law <- function(m) ((1 - q) * stats::dnorm(z) + q * stats::dnorm(z - m)) * diff(z[1:2])
+    for (a in c(1.5, 4)) expect_gte(event_price(step(q, case[2]), "rdp", a), renyi_of(law(mu), law(-mu), a))
+  }
+  # two steps; losses of either sign are mirror images
+  q <- 0.2
+  L <- loss(q, 1)
+  profile <- function(at) if (at >= 0) one(q, 1, at) else -expm1(at) + exp(at) * one(q, 1, -at)
+  for (at in 0.4) {
+    truth <- stats::integrate(function(z) ((1 - q) * stats::dnorm(z) + q * stats::dnorm(z - 1)) * vapply(at - L(z), profile, 0), -10, 12,
+                              rel.tol = 1e-6, subdivisions = 2000)$value
+    expect_around(dp_delta(event_compose(step(q, 1), times = 2), at), truth, 1e-3, 1e-6)
+  }
+  # more than a record less, and less than two; nearly everything is nearly all
+  steps <- function(e) as.double(dp_epsilon(event_compose(e, times = 100), 1e-6))
+  expect_gt(steps(step(0.05, 1)), 1.2 * steps(event_poisson(0.05, event_gaussian(1))))
+  expect_lt(steps(step(0.05, 1)), steps(event_sample(0.05, event_gaussian(0.5))))
+  expect_equal(steps(step(1 - 1e-9, 20)), steps(event_gaussian(10)), tolerance = 1e-3)
+  # hardly any noise: who is in the sample shows
+  expect_equal(as.double(dp_delta(event_compose(step(0.1, 1e-6), times = 3), 5)), 1 - 0.9^3, tolerance = 1e-6)
+  e <- step(0.1, 2)
+  expect_identical(check_event(unserialize(serialize(e, NULL))), e)
+  expect_output(print(e), "Poisson sample(q = 0.1, Gaussian(noise multiplier = 2 [add-remove])) [replace-one]", fixed = TRUE)
+  expect_identical(event_compose(e, event_sample(0.1, event_gaussian(1)))$adjacency, "replace-one")
+  expect_error(event_compose(e, event_poisson(0.1, event_gaussian(1))), class = "riemdp_error_adjacency")
+  expect_error(event_poisson(0.1, event_gaussian(1, "replace-one"), "replace-one"), class = "riemdp_error_adjacency")
+  expect_error(event_poisson(0.1, event_laplace(1), "replace-one"), class = "riemdp_error_unsupported")
+  expect_error(event_poisson(1, event_gaussian(1), "replace-one"), class = "riemdp_error_argument")
+  for (a in c("zcdp", "gdp", "clt", "single", "pure", "moments")) expect_error(dp_epsilon(e, 1e-5, a), class = "riemdp_error_unpriced")
+})
+
+test_that("permute-and-flip is no mechanism of bounded range, and costs more than such a one", {
+  # two answers whose scores are told apart by half the epsilon, either way: exponential noise of 2 sensitivity/epsilon, the larger wins
+  for (e in c(0.2, 1, 3)) {
+    p <- 1 - exp(-e / 2) / 2
+    loss <- log(p / (1 - p))
+    expect_lte(loss, e)
+    expect_gt(2 * loss, 1.3 * e)
+    divergence <- (2 * p - 1) * loss
+    expect_gt(divergence, event_price(event_pure(e, range = TRUE), "zcdp"))
+    expect_lte(divergence, event_price(event_pure(e), "zcdp"))
+    # the exponential mechanism on the same scores
+    p <- stats::plogis(e / 2)
+    expect_lte(2 * stats::qlogis(p), e * (1 + 1e-12))
+  }
 })
