@@ -286,12 +286,13 @@ gdp_other <- function(event) {
   ))
 }
 
-# mu of an event whose parts are Gaussian or pure: for sums, where no part has to be a Gaussian
-gdp_bound <- function(event) {
+# mu of an event whose parts are Gaussian or pure: for sums, where no part has to be a Gaussian. `kept`: as mu^2, noise
+# that comes last and is never drawn, beside which pure parts show less
+gdp_bound <- function(event, kept = 0) {
   gdp_price(event, function(part) {
     pure <- if (!part$type %in% c("compose", "parallel")) basic_price(part)
     if (is.null(pure) || pure[2] > 0) gdp_other(part)
-    gdp_pure(pure[1])
+    min(gdp_pure(pure[1]), gdp_pure_beside(pure[1], kept))
   })
 }
 
@@ -309,6 +310,19 @@ gdp_pure <- function(epsilon) {
     -stats::qnorm(stats::plogis(-epsilon, log.p = TRUE), log.p = TRUE)
   }
   outwards(2 * z)
+}
+
+# By how much mu^2 of normal noise grows with an epsilon-DP step beside it, as a mu, rounded up: both together are no
+# worse than normal noise of mu^2 = kept + c if and only if their total variation isn't (proofs/ledger.md, 1). Where
+# that is a difference of near numbers, or quantiles lie next to one half, by a bound in closed form.
+gdp_pure_beside <- function(epsilon, kept) {
+  if (!(kept > 0) || epsilon > 600) return(Inf)
+  r <- epsilon^2 / kept + log1p(sinh(epsilon / 2)^2)
+  if (r < 1e-4 || kept < 1e-4) return(if (r <= 0.4) outwards(sqrt(kept * r / (1 + kept / 4) * (1 + r))) else Inf)
+  s <- sqrt(kept)
+  beyond <- stats::plogis(epsilon) * stats::pnorm(s / 2 + epsilon / s, lower.tail = FALSE) +
+    stats::plogis(-epsilon) * stats::pnorm(s / 2 - epsilon / s, lower.tail = FALSE)
+  sqrt(max(0, 4 * stats::qnorm(beyond)^2 * (1 + 1e-11) - kept))
 }
 
 need_delta <- function(event, delta, accountant) {

@@ -25,13 +25,14 @@ stated_price <- function(event, delta) {
 #   price        function(event, orders, delta): that price
 #   units        function(orders): names of its sums; one more, of deltas, comes last
 #   limits       function(epsilon, delta, reserve, orders): what the sums may come to, the last one too
-#   cost         function(event, orders, delta): what an event adds to each sum, or an error of class "unpriced"
+#   cost         function(event, orders, delta, kept): what an event adds to each sum, or an error of class "unpriced"
 #   room         function(left, fits): size of the largest release that is still covered; `fits` says it of an event
 #   enough       function(room): that release in words
 # and, where they hold:
 #   stated       TRUE: an event may be priced at a `delta` of one's own, and dp_*() functions enter what they state
 #   needs_delta  TRUE: without a delta nothing could be spent
 #   reserves     TRUE: a share of delta is kept for releases that have one of their own
+#   keeps        TRUE: a share of the first sum may be kept and never spent, `kept`, for what that does to prices
 #   orders       function(epsilon, delta): the orders where none are asked for
 LEDGER_RULES <- list(
   basic = list(
@@ -42,7 +43,7 @@ LEDGER_RULES <- list(
     price = function(event, orders, delta) stated_price(event, delta),
     units = function(orders) "epsilon",
     limits = function(epsilon, delta, reserve, orders) c(epsilon, delta),
-    cost = function(event, orders, delta) unname(stated_price(event, delta)),
+    cost = function(event, orders, delta, kept) unname(stated_price(event, delta)),
     room = function(left, fits) left[1],
     enough = function(room) enough_pure(room),
     stated = TRUE
@@ -56,7 +57,7 @@ LEDGER_RULES <- list(
     price = function(event, orders, delta) zcdp_price(event),
     units = function(orders) "rho",
     limits = function(epsilon, delta, reserve, orders) c(zcdp_rho(epsilon, delta * (1 - reserve)), delta * reserve),
-    cost = function(event, orders, delta) cost_of_parts(event, "zCDP", zcdp_price),
+    cost = function(event, orders, delta, kept) cost_of_parts(event, "zCDP", zcdp_price),
     room = function(left, fits) largest_fit(fits, event_pure),
     enough = function(room) enough_pure(room),
     needs_delta = TRUE, reserves = TRUE
@@ -73,7 +74,9 @@ LEDGER_RULES <- list(
       each <- delta * (1 - reserve) / length(orders)
       c(inwards(renyi_limit(orders, epsilon, each)), delta * reserve)
     },
-    cost = function(event, orders, delta) cost_of_parts(event, "Renyi DP", function(e) rdp_value(e, orders)),
+    cost = function(event, orders, delta, kept) {
+      cost_of_parts(event, "Renyi DP", function(e) rdp_value(e, orders))
+    },
     room = function(left, fits) largest_fit(fits, event_pure),
     enough = function(room) enough_pure(room),
     needs_delta = TRUE, reserves = TRUE,
@@ -83,17 +86,18 @@ LEDGER_RULES <- list(
     adds = "squares of mu (Gaussian differential privacy) are added",
     suits = "Gaussian noise, with few pure releases",
     help = paste("squares of \\eqn{\\mu} are added. Nothing is lost for normal noise; a pure release counts as the",
-                 "normal noise that shows no less, which is 1.6 times what `\"zcdp\"` takes where epsilon is small."),
+                 "normal noise that shows no less, which is 1.6 times what `\"zcdp\"` takes where epsilon is small, or",
+                 "next to no more than that with a `reserve`, see there."),
     unit = "mu of Gaussian DP, for Gaussian and pure steps",
     price = function(event, orders, delta) gdp_bound(event),
     units = function(orders) "mu^2",
     limits = function(epsilon, delta, reserve, orders) {
-      c(inwards(gaussian_mu(epsilon, delta * (1 - reserve))^2), delta * reserve)
+      c(inwards((1 - reserve) * gaussian_mu(epsilon, delta)^2), 0)
     },
-    cost = function(event, orders, delta) c(gdp_bound(event)^2, 0),
+    cost = function(event, orders, delta, kept) c(gdp_bound(event, kept)^2, 0),
     room = function(left, fits) largest_fit(fits, event_gdp),
     enough = function(room) sprintf("enough for one release with Gaussian noise of multiplier %.4g", 1 / room),
-    needs_delta = TRUE
+    needs_delta = TRUE, keeps = TRUE
   )
 )
 
@@ -102,6 +106,12 @@ rules_with <- function(what) names(Filter(function(rule) !is.null(rule[[what]]),
 
 # names of a ledger's sums
 rule_units <- function(meta) c(LEDGER_RULES[[meta$rule]]$units(meta$orders), "delta")
+
+# what of the first sum is kept beside its limit, and never spent
+kept_beside <- function(meta) {
+  if (is.null(LEDGER_RULES[[meta$rule]]$keeps)) return(0)
+  meta$limits[1] * meta$reserve / (1 - meta$reserve) * (1 - 1e-12)
+}
 
 # a limit rounded down
 inwards <- function(x) x * (1 - 1e-12)

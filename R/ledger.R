@@ -118,7 +118,10 @@ LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "or
 #' @param orders for `r choice_words(rules_with("orders"), code = TRUE)`: orders above 1, at most 64. If not given, one
 #'   that suits Gaussian noise.
 #' @param reserve for `r choice_words(rules_with("reserves"), "and", TRUE)`: share of `delta`, from 0 to below 1, for
-#'   releases that have a delta of their own; .1 if not given.
+#'   releases that have a delta of their own; .1 if not given. For `r choice_words(rules_with("keeps"), code = TRUE)`:
+#'   share of \eqn{\mu^2} that is never spent; 0 if not given. Beside that much normal noise a pure release of a small
+#'   epsilon costs \eqn{\epsilon^2} and not \eqn{1.57 \epsilon^2}: for n releases, pure ones among them, a share of some
+#'   \eqn{0.4/\sqrt{n}} allows most, and loses twice that share at most.
 #' @param adjacency which data sets are neighbours: those that differ by one record replaced (what `dp_*()` functions
 #'   protect unless asked otherwise), or by one record more or less. Events of the other kind are refused: the same
 #'   noise means another price.
@@ -268,7 +271,7 @@ new_meta <- function(asked) {
   delta <- asked$delta %||% 0
   check_rule_asked(rule, delta, asked)
   entry <- LEDGER_RULES[[rule]]
-  reserve <- if (is.null(entry$reserves)) 0 else asked$reserve %||% 0.1
+  reserve <- asked$reserve %||% if (is.null(entry$reserves)) 0 else 0.1
   sampled <- asked$sampled %||% NO_SAMPLE
   inside <- inside_budget(asked$epsilon, delta, sampled[[1]])
   orders <- if (is.null(entry$orders)) numeric() else {
@@ -288,7 +291,7 @@ check_rule_asked <- function(rule, delta, asked) {
     abort_riemdp("argument", sprintf("rule = \"%s\" needs `delta` > 0: without a delta only %s holds.", rule,
                                      choice_words(others)))
   }
-  if (!rule %in% rules_with("reserves") && !is.null(asked$reserve) && asked$reserve > 0) {
+  if (!rule %in% c(rules_with("reserves"), rules_with("keeps")) && !is.null(asked$reserve) && asked$reserve > 0) {
     abort_riemdp("argument", sprintf("rule = \"%s\" has no `reserve`.", rule))
   }
   if (!rule %in% rules_with("orders") && !is.null(asked$orders)) {
@@ -395,7 +398,7 @@ ledger_cost <- function(meta, event, delta = NULL) {
   if (!is.null(delta) && !meta$rule %in% rules_with("stated")) {
     abort_riemdp("argument", sprintf("rule = \"%s\" prices events without a `delta`.", meta$rule))
   }
-  LEDGER_RULES[[meta$rule]]$cost(event, meta$orders, delta)
+  LEDGER_RULES[[meta$rule]]$cost(event, meta$orders, delta, kept_beside(meta))
 }
 
 # whether an event counts as a group of two
