@@ -162,6 +162,7 @@ dp_resume <- function(checkpoint, problem, data, ledger, ..., unit = NULL, data_
   if (problem$kind == "callback" && !is.null(run$guarantee$assumptions)) {
     run$guarantee$assumptions <- union(run$guarantee$assumptions, "callbacks pass on no iterate that they see")
   }
+  note_try(run$guarantee, ledger)
   # what is in the file is held to what it states, too
   paid <- out_of_purse(run$guarantee, {
     if (!is.null(run$size)) pay(price_laplace(1, run$size$scale, "mean-sensitivity.md, 14"))

@@ -8,7 +8,8 @@ abort_riemdp <- function(suffix, message) {
   ))
 }
 
-# The value of a callback's call, or `otherwise` where it fails: nothing that it signals gets out. What stop() is given
+# The value of a callback's call, or `otherwise` where it fails: no error, warning or message of it gets out. (Conditions
+# of other classes, which nothing stops, meet the handlers of whoever called.) What stop() is given
 # need be no error; it would end a script past every handler of errors, and is made one here.
 contained <- function(expr, otherwise) {
   stopped <- function(e) {

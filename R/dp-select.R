@@ -7,18 +7,19 @@
 #' the others. That costs three times what one try costs (twice with `shape = 0`), however many tries there are, where
 #' showing all of them would cost their sum.
 #'
-#' All `tries` are made, so how long the call takes tells nothing; the first K of them count. K is drawn with
+#' All `tries` are made, so how long the call takes doesn't tell K, the number of those that count. K is drawn with
 #' probabilities in proportion to \eqn{1/k^{1 - s}}{1/k^(1 - s)}, k = 1, ..., `tries`, where s is the shape: with `shape
 #' = 1` all numbers are equally likely, with `shape = 0` few tries are likelier (19 of 100 on average), but each try may
 #' spend half of `epsilon` and not a third. The result is \eqn{\epsilon}-differentially private by a theorem of Papernot
 #' and Steinke (2022), whose condition holds for these laws too; for one try in every outcome, scores included.
 #'
 #' `run` and `score` see records, or may: **what they print, warn and return is swallowed, but not what they do
-#' elsewhere**. A function that writes files, opens connections or changes variables tells of records. `run` must read
-#' records by private functions alone, the score must be one of the release and its candidate. `run` may make several releases, if they together keep to the
-#' `epsilon` that it was given. A try that fails, has a score that is no number or spends more counts as the worst. One
-#' try is rehearsed first, with noise that isn't private and is thrown away: releases that state too much are told
-#' before anything is spent, but not what fails, which might depend on records.
+#' elsewhere**. A function that writes files, opens connections, changes variables, signals conditions of its own or
+#' takes longer for some records tells of them. Both must read records by `dp_*()` functions alone, in this process. All
+#' releases of a try count, also those that its score makes, and together they may spend the epsilon that `run` was
+#' given, from no ledger of their own. A try that fails, has a score that is no number or spends more counts as the
+#' worst. One try is rehearsed first, up to its first release, before anything is spent or drawn: a first release of
+#' another kind is told then.
 #'
 #' What is shown was chosen for its score, so noise that makes a release look good is likelier in it: the errors and
 #' intervals of a single release aren't its own, and it has none here.
@@ -26,13 +27,13 @@
 #' @param candidates a vector or list of what may be tried, public.
 #' @param run function of a candidate and an epsilon, e.g. `function(radius, epsilon) dp_mean(...)`, that gives a
 #'   release of label `pure` of at most that epsilon, for these `neighbours` and this `unit`.
-#' @param score function of such a release and its candidate that gives a number; the larger the better.
+#' @param score function of what `run` gave and its candidate that gives a number; the larger the better.
 #' @param epsilon privacy budget of all tries together, positive.
 #' @param tries number of tries, 2 to 100,000, public.
 #' @param shape 1 or 0, of the law of the secret number, see above.
 #' @param ... not used: further arguments are given by name.
 #' @param neighbours,unit what each try protects, as for [dp_mean()].
-#' @param source,ledger,data_set,part as for [dp_mean()]. Releases of tries are given no ledger of their own.
+#' @param source,ledger,data_set as for [dp_mean()]. There is no `part`: the ledger couldn't see what tries read.
 #' @return A [riemdp_release] of class `riemdp_selection`: `value` of the chosen release, `candidate`, its number
 #'   `which`, `score`, and so on.
 #' @section Errors:
@@ -58,14 +59,12 @@
 #' @export
 dp_select <- function(candidates, run, score, epsilon, tries = 10 * length(candidates), shape = 1, ...,
                       neighbours = c("replace", "add_remove"), unit = NULL, source = NULL, ledger = NULL,
-                      data_set = "default", part = NULL) {
+                      data_set = "default") {
   check_no_more(...)
   if (!is.null(ledger)) check_ledger(ledger)
   check_given(c(candidates = missing(candidates), run = missing(run), score = missing(score),
                 epsilon = missing(epsilon)))
-  if (!(is.atomic(candidates) || is.list(candidates)) || !length(candidates)) {
-    abort_riemdp("argument", "`candidates` must be a vector or list of at least one.")
-  }
+  candidates <- taken_apart(candidates)
   if (!is.function(run) || !is.function(score)) abort_riemdp("argument", "`run` and `score` must be functions.")
   shape <- check_number(shape, "shape", least = 0, most = 1)
   if (!shape %in% c(0, 1)) abort_riemdp("argument", "`shape` must be 0 or 1.")
@@ -77,8 +76,15 @@ dp_select <- function(candidates, run, score, epsilon, tries = 10 * length(candi
     tries = check_count(tries, "tries", 2, 1e5), adjacency = if (replace) "replace-one" else "add-remove",
     unit = unit, source = stated_source(source)
   )
-  release_private(selection_estimator, ask, list(candidates = candidates, run = run, score = score), ledger, data_set,
-                  part)
+  if (!(ask$each > 0)) abort_riemdp("argument", "`epsilon` is too small to be shared out.")
+  release_private(selection_estimator, ask, list(candidates = candidates, run = run, score = score), ledger, data_set)
+}
+
+# one by one, whatever class they have
+taken_apart <- function(x) {
+  out <- if (is.atomic(x) || is.list(x)) contained(lapply(seq_along(x), function(i) x[[i]]), NULL)
+  if (!length(out)) abort_riemdp("argument", "`candidates` must be a vector or list of at least one.")
+  out
 }
 
 selection_estimator <- list(
@@ -87,18 +93,19 @@ selection_estimator <- list(
   plan = function(ask) {
     g <- promise_of(list(epsilon = ask$epsilon, delta = 0, reasons = NULL, sampler = "exact"), c(
       if (ask$adjacency == "replace-one") "number of records is public",
-      "candidates are public", "`run` reads records by private functions alone, and does nothing elsewhere",
-      "scores depend on releases and candidates alone"
+      "candidates are public", "`run` and `score` read records by private functions alone, and do nothing elsewhere",
+      "what each try assumes"
     ), adjacency = ask$adjacency)
     list(theorem = "proofs/accounting.md, section 4", guarantee = of_units(g, ask$unit))
   },
-  # What a try would state, before anything is spent. Not whether it, or its score, fails: with noise that is known
-  # that would tell of records.
+  # What the first release of a try would state, before anything is spent or drawn: what follows, and whether it fails,
+  # may depend on records.
   ready = function(records, plan, ask) {
-    if (isTRUE(with_simulation(1, selection_try(1, records, ask))$wrong)) {
+    if (keep_random_state(selection_try(1, records, ask, rehearsal = TRUE))$wrong) {
       abort_riemdp("argument", sprintf(paste(
         "`run` must give a release, and all releases that it makes must be of label pure, for neighbours \"%s\" and",
-        "%s, and together spend no more than the epsilon it is given. A rehearsed try did otherwise. Nothing was spent."
+        "%s, from no ledger of their own, and together spend no more than the epsilon it is given. A rehearsed try did",
+        "otherwise. Nothing was spent."
       ), ask$adjacency, if (is.null(ask$unit)) "rows" else paste("the unit", dQuote(ask$unit, FALSE))))
     }
     records
@@ -109,7 +116,7 @@ selection_estimator <- list(
     best <- NULL
     all <- function() {
       for (i in seq_len(ask$tries)) {
-        one <- selection_try(by_lot(ask$count)[1], records, ask)
+        one <- selection_try(one_by_weight(rep(1, ask$count)), records, ask)
         if (i <= counts && !is.null(one$score) && (is.null(best) || one$score > best$score)) best <<- one
       }
     }
@@ -136,28 +143,40 @@ price_selection <- function(each, shape) {
 }
 
 # how many tries count: k with probability in proportion to 1 (shape 1), or to 1/k (shape 0)
-selection_number <- function(tries, shape) {
-  repeat {
-    k <- by_lot(tries)[1]
-    if (shape == 1 || by_lot(k)[1] == 1) return(k)
-  }
+selection_number <- function(tries, shape) one_by_weight(1 / seq_len(tries)^(1 - shape))
+
+# one of several, in the same time whichever it is: by a normal draw's place in its law
+one_by_weight <- function(weights) {
+  u <- stats::pnorm(.Call(riemdp_noise, euclidean(1), 0, 1, "wrapped_gaussian", 1, in_simulation())[1])
+  sums <- cumsum(weights)
+  min(length(weights), 1 + sum(sums <= u * sums[length(sums)]))
 }
 
-# One try with candidate i: list(release, candidate, which, score), or list(wrong), whether what came out states too
-# much or is no release. What it says is lost, and what fails has no score.
-selection_try <- function(i, records, ask) {
+# One try with candidate i: list(release, candidate, which, score, wrong), where what fails has no score. What it says is
+# lost. `rehearsal`: only until its first release; `wrong` says whether that, or that there is none, isn't as promised.
+selection_try <- function(i, records, ask, rehearsal = FALSE) {
   candidate <- records$candidates[[i]]
   release <- score <- NULL
-  wrong <- FALSE
+  ended <- FALSE
   before <- purse$tries
   on.exit(purse$tries <- before)
-  purse$tries <- new.env(parent = emptyenv())
+  tries <- purse$tries <- new.env(parent = emptyenv())
+  tries$rehearsal <- rehearsal
+  tries$ledger <- FALSE
+  fine <- function(last) states_no_more(c(tries$made, last), ask)
   unheard(muted(contained(utils::capture.output({
     release <- records$run(candidate, ask$each)
-    wrong <- !inherits(release, "riemdp_release") || !states_no_more(c(purse$tries$made, list(release$guarantee)), ask)
-    if (!wrong) score <- records$score(release, candidate)
+    ended <- TRUE
+    last <- list(if (inherits(release, "riemdp_release")) release$guarantee)
+    # scores may be private, of what is left
+    if (!rehearsal && fine(last)) score <- records$score(release, candidate)
+    if (!fine(last)) score <- NULL
   }), NULL)))
-  if (!is.numeric(score) || is.object(score) || length(score) != 1 || is.na(score)) return(list(wrong = wrong))
+  if (rehearsal) {
+    first <- utils::head(tries$made, 1)
+    return(list(wrong = tries$ledger || if (length(first)) !states_no_more(c(first, first), ask) else ended))
+  }
+  if (!is.numeric(score) || is.object(score) || length(score) != 1 || is.na(score)) return(list())
   list(release = release, candidate = candidate, which = i, score = as.double(score))
 }
 

@@ -458,7 +458,15 @@ spend_event <- function(ledger, event, what, data_set, part, delta = NULL, sourc
 }
 
 # entry: its `what`, `source` and `event`, as they are kept; and `files`
+# tries have no ledger: its entries would tell which were made
+check_no_try <- function() {
+  if (is.null(purse$tries)) return(invisible())
+  purse$tries$ledger <- TRUE
+  abort_riemdp("argument", "a try of dp_select() spends from no ledger: give the ledger to dp_select() itself.")
+}
+
 spend_cost <- function(ledger, cost, entry, data_set, part) {
+  check_no_try()
   check_spender(ledger)
   analyst <- ledger$analyst
   data_set <- check_name(data_set, "data_set")

@@ -16,6 +16,7 @@
 
 release_private <- function(estimator, ask, records, ledger = NULL, data_set = "default", part = NULL) {
   plan <- typed_plan(estimator$plan(ask), estimator$parts)
+  note_try(plan$guarantee, ledger)
   if (!is.null(estimator$ready)) records <- estimator$ready(records, plan, ask)
   event <- if (is.null(estimator$event)) release_event(plan$guarantee) else estimator$event(plan, ask)
   files <- if (!is.null(part)) named_files(records)
@@ -69,13 +70,20 @@ typed_plan <- function(plan, parts) {
 
 # ---- the purse -----------------------------------------------------------------------------------------------
 # What a release may draw while its records are read: as much as its guarantee states. A simulation inside, by which an
-# error is predicted, has no part in it: with_simulation() puts the purse away. `tries`: where a choice among tries
-# notes what the releases of one state.
+# error is predicted, has no part in it: with_simulation() puts the purse away.
+
+# Within a try of dp_select(): what the release about to be made states. A rehearsal ends here, before anything is spent
+# or drawn.
+note_try <- function(g, ledger) {
+  if (is.null(purse$tries)) return(invisible())
+  if (!is.null(ledger)) purse$tries$ledger <- TRUE
+  purse$tries$made <- c(purse$tries$made, list(g))
+  if (purse$tries$rehearsal) stop("a rehearsal ends here")
+}
 
 # list(out = value of `expr`, draws), whose draws are paid for by the guarantee `g`, and by the event that a ledger
 # takes; where nothing is promised nothing is held against them
 out_of_purse <- function(g, expr, event = NULL) {
-  if (!is.null(purse$tries)) purse$tries$made <- c(purse$tries$made, list(g))
   before <- purse$open
   on.exit(purse$open <- before)
   mine <- new.env(parent = emptyenv())

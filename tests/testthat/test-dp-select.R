@@ -57,6 +57,11 @@ test_that("the choice costs 2 + shape times a try, over all pairs of laws and nu
   }
 })
 
+test_that("a secret number takes the same short time whichever it is", {
+  expect_true(internal$selection_number(1e5, 0) %in% 1:1e5)
+  expect_identical(internal$one_by_weight(c(0, 0, 1, 0)), 3)
+})
+
 test_that("numbers of tries and candidates follow their laws, and the best of those that count is shown", {
   for (shape in 0:1) {
     counts <- with_simulation(10 + shape, tabulate(replicate(4000, internal$selection_number(6, shape)), 6))
@@ -110,19 +115,15 @@ test_that("all tries are made whatever their number, each with its share of epsi
 })
 
 test_that("a try whose releases state something else is told in rehearsal and is the worst later", {
+  budget <- dp_ledger(NULL, 1)
   for (bad in list(
     function(candidate, epsilon) fake_release(1, 1.0001 * epsilon), function(candidate, epsilon) fake_release(1, epsilon, delta = 1e-9),
     function(candidate, epsilon) fake_release(1, epsilon, "add-remove"), function(candidate, epsilon) fake_release(1, epsilon, unit = "patient"),
     function(candidate, epsilon) 3, function(candidate, epsilon) NULL,
-    # two of which one is shown; one that was made before
-    function(candidate, epsilon) {
-      fake_release(1, epsilon / 100)
-      fake_release(1, epsilon)
-    },
-    function(candidate, epsilon) old
+    function(candidate, epsilon) old, function(candidate, epsilon) with_simulation(1, fake_release(1, epsilon)),
+    function(candidate, epsilon) dp_mean(cbind(1:9, 2), euclidean(2), epsilon, c(5, 2), 6, ledger = budget)
   )) {
     old <- fake_release(1, 1e-3)
-    budget <- dp_ledger(NULL, 1)
     e <- expect_error(dp_select(1:3, bad, function(r, candidate) 1, 1, ledger = budget), class = "riemdp_error_argument")
     expect_true(all(summary(budget)$spent == 0))
     n <- 0
@@ -132,6 +133,21 @@ test_that("a try whose releases state something else is told in rehearsal and is
     }
     expect_error(dp_select(1:3, later, function(r, candidate) 1, 1), class = "riemdp_error_failed")
   }
+  # two of which one is shown, in a run or by its score
+  two <- function(candidate, epsilon) {
+    fake_release(1, epsilon / 100)
+    fake_release(1, epsilon)
+  }
+  one <- function(candidate, epsilon) fake_release(1, epsilon)
+  expect_error(dp_select(1:3, two, function(r, candidate) 1, 1), class = "riemdp_error_failed")
+  expect_error(dp_select(1:3, one, function(r, candidate) fake_release(1, 1e-3)$value, 1), class = "riemdp_error_failed")
+  half <- function(candidate, epsilon) fake_release(epsilon, epsilon / 2)
+  expect_length(dp_select(1:3, half, function(r, candidate) fake_release(1, r$value / 2)$value, 1)$value, 1)
+  # groups are one release
+  by_groups <- function(candidate, epsilon) {
+    dp_mean(cbind(1:20, 2), euclidean(2), epsilon, c(5, 2), 6, by = rep(1:2, 10), levels = 1:2)
+  }
+  expect_s3_class(dp_select(1:2, by_groups, function(r, candidate) 1, 1, tries = 2), "riemdp_selection")
   # several releases that keep to it, and a choice within a choice
   both <- function(candidate, epsilon) {
     fake_release(1, 0.3 * epsilon)
@@ -140,9 +156,6 @@ test_that("a try whose releases state something else is told in rehearsal and is
   expect_identical(dp_select(1:3, both, function(r, candidate) 1, 1)$value, 2)
   within <- function(candidate, epsilon) dp_select(1:2, both, function(r, candidate) 1, epsilon)
   expect_identical(dp_select(1:3, within, function(r, candidate) 1, 1, tries = 2)$value, 2)
-  # no release of real noise is taken where it says that it is none
-  seeded <- function(candidate, epsilon) with_simulation(1, fake_release(1, epsilon))
-  expect_error(dp_select(1:3, seeded, function(r, candidate) 1, 1), class = "riemdp_error_failed")
   units <- dp_select(1:3, function(candidate, epsilon) fake_release(1, epsilon, "add-remove", unit = "patient"), function(r, candidate) 1, 1,
                      neighbours = "add_remove", unit = "patient")
   expect_identical(guarantee(units)[c("adjacency", "unit")], list(adjacency = "add-remove", unit = "patient"))
@@ -159,6 +172,18 @@ test_that("what fails is told by the choice's own outcome, not in rehearsal, who
   }
   e <- expect_error(dp_select(1:3, function(candidate, epsilon) stop("secret 81"), one, 1), class = "riemdp_error_failed")
   expect_no_match(conditionMessage(e), "81")
+  # it ends at its first release, also where a run goes on after errors, and neither spends nor draws
+  reached <- FALSE
+  ask <- list(epsilon = 1, each = 1 / 3, adjacency = "replace-one")
+  stubborn <- function(candidate, epsilon) {
+    for (i in 1:3) tryCatch({
+      fake_release(1, epsilon)
+      reached <<- TRUE
+    }, error = function(e) NULL)
+    NULL
+  }
+  expect_silent(internal$selection_estimator$ready(list(candidates = 1, run = stubborn, score = one), NULL, ask))
+  expect_false(reached)
   # a failed try is below all others
   n <- 0
   some <- function(candidate, epsilon) {
@@ -203,6 +228,10 @@ test_that("arguments are checked", {
   refused <- function(expr) expect_error(expr, class = "riemdp_error_argument")
   refused(dp_select(list(), run, score, 1))
   refused(dp_select(sum, run, score, 1))
+  refused(dp_select(1:2, run, score, 5e-324))
+  registerS3method("length", "odd_candidates", function(x) 5L)
+  refused(dp_select(structure(list(1), class = "odd_candidates"), run, score, 1))
+  expect_s3_class(dp_select(as.POSIXlt(c("2020-01-01", "2020-01-02"), tz = "UTC"), run, score, 1)$candidate, "POSIXlt")
   refused(dp_select(1:2, 3, score, 1))
   refused(dp_select(1:2, run, "a", 1))
   refused(dp_select(1:2, run, score, 0))
