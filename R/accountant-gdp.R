@@ -48,11 +48,13 @@ clt_mu <- function(event) {
 clt_epsilon <- function(event, delta) {
   need_delta(event, delta, "clt")
   mu <- clt_mu(event)
+  if (is.na(mu)) unpriced(event, "the central limit form", "its mu is out of the range of doubles")
   list(value = if (mu == 0) 0 else told_epsilon(mu, delta), mu = mu)
 }
 
 clt_delta <- function(event, epsilon) {
   mu <- clt_mu(event)
+  if (is.na(mu)) unpriced(event, "the central limit form", "its mu is out of the range of doubles")
   list(value = if (mu == 0) 0 else gaussian_delta(mu, epsilon), mu = mu)
 }
 

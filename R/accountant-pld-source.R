@@ -23,6 +23,9 @@ PLD_GAUSSIAN_MOST <- 900
 # Two laws with densities: of this size, sampled with probability q (rest is 1 - q), P and Q changed round where a
 # record enters. Of normal laws P is the mixture of those at `moves`, of which the size is the largest.
 smooth_pair <- function(family, size, q = 1, enter = FALSE, rest = 1 - q, moves = size, weights = 1) {
+  if (q < .Machine$double.xmin) {
+    abort_riemdp("unpriced", "a sample that small has no privacy-loss distribution in doubles.")
+  }
   list(family = family, size = size, q = q, enter = enter, rest = rest, moves = as.double(moves),
        weights = as.double(weights))
 }

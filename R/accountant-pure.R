@@ -144,7 +144,8 @@ single_delta_of <- function(event, epsilon, below = FALSE) {
     select = response_delta(pair_of_select(event), epsilon, side),
     approx = down * (p$delta + (1 - p$delta) * response_delta(p$epsilon, epsilon, side)),
     laplace = max(0, -expm1((epsilon - (1 + side * 4e-16) / p$scale) / 2)) * (1 + side * 1e-15),
-    discrete_laplace = discrete_laplace_delta(lattice_rate(p), p$sensitivity, epsilon, side),
+    discrete_laplace = if (p$scale < 1e-300) as.double(!below) else
+      discrete_laplace_delta(lattice_rate(p), p$sensitivity, epsilon, side),
     discrete_gaussian = discrete_delta(p, epsilon, below),
     shuffle = shuffle_delta_of(p$n, event$children[[1]]$parameters$epsilon, epsilon), # never asked from below
     sample = down * times_share(p$q, inner(above_sample(epsilon, p$q, side)), side),

@@ -6,8 +6,10 @@
 RDP_ROUNDING <- 1e-12
 
 # Renyi divergence bound of an event at orders above 1
+rdp_value <- function(event, orders) never_free(rdp_of(event, orders), event)
+
 # long: a line for each kind of event
-rdp_value <- function(event, orders) {
+rdp_of <- function(event, orders) {
   p <- event$parameters
   switch(event$type,
     gaussian = orders / (2 * p$noise_multiplier^2),

@@ -152,7 +152,7 @@ one_by_weight <- function(weights) {
   min(length(weights), 1 + sum(sums <= u * sums[length(sums)]))
 }
 
-# One try with candidate i: list(release, candidate, which, score, wrong), where what fails has no score. What it says is
+# One try with candidate i: list(release, candidate, which, score), where what fails has no score. What it says is
 # lost. `rehearsal`: only until its first release; `wrong` says whether that, or that there is none, isn't as promised.
 selection_try <- function(i, records, ask, rehearsal = FALSE) {
   candidate <- records$candidates[[i]]

@@ -5,7 +5,7 @@
 #' `event_to_json()` writes an event as text that the Python package dp_accounting of Google can take in, and
 #' `event_from_json()` reads such text: an object has a `module_name` and a `class_name`, which dp_accounting's
 #' `DpEvent.from_named_tuple()` wants, and the fields of that class. Numbers have 17 digits, so they come back as they
-#' were.
+#' were; those that stand there as 1 over ours, and shares, are rounded to the dearer side.
 #'
 #' Classes know no adjacency, which the accountant there is told: neighbours that differ by a replaced record or by one
 #' record more or less have other noise multipliers. So `adjacency` has to be said where it matters.
@@ -56,10 +56,10 @@ json_of_event <- function(e) {
   list_of <- function(x) sprintf("[%s]", paste(x, collapse = ", "))
   switch(e$type,
     gaussian = json_class("Gaussian", noise_multiplier = number(p$noise_multiplier)),
-    gdp = if (p$mu > 0) json_class("Gaussian", noise_multiplier = number(outwards_down(1 / p$mu))) else
+    gdp = if (p$mu > 0) json_class("Gaussian", noise_multiplier = number(min(outwards_down(1 / p$mu), 1e308))) else
       json_class("NoOp"),
     laplace = json_class("Laplace", noise_multiplier = number(p$scale)),
-    discrete_laplace = json_class("DiscreteLaplace", noise_parameter = number(1 / p$scale),
+    discrete_laplace = json_class("DiscreteLaplace", noise_parameter = number(outwards(json_rate(p$scale))),
                                   sensitivity = number(p$sensitivity)),
     discrete_gaussian = json_class("DiscreteGaussian", sigma = number(p$sigma), sensitivity = number(p$sensitivity),
                                    dimension = number(p$dimension)),
@@ -126,13 +126,16 @@ event_of_class <- function(name, x, inner, adjacency) {
   switch(name,
     Gaussian = event_gaussian(number("noise_multiplier"), adjacency),
     Laplace = event_laplace(number("noise_multiplier"), adjacency),
-    DiscreteLaplace = event_discrete_laplace(1 / number("noise_parameter"), number("sensitivity"), adjacency),
+    DiscreteLaplace = event_discrete_laplace(outwards_down(1 / number("noise_parameter")),
+                                              number("sensitivity"), adjacency),
     DiscreteGaussian = event_discrete_gaussian(
       number("sigma"), if (is.null(x$sensitivity)) 1 else number("sensitivity"),
       if (is.null(x$dimension)) 2 else number("dimension"), adjacency
     ),
-    MixtureOfGaussians = event_mixture(number("standard_deviation"), json_numbers(x$sensitivities),
-                                       json_numbers(x$sampling_probs)),
+    MixtureOfGaussians = {
+      set_adjacency("add-remove", adjacency, "a mixture of moves")
+      event_mixture(number("standard_deviation"), json_numbers(x$sensitivities), json_numbers(x$sampling_probs))
+    },
     EpsilonDelta = if (number("delta") == 0) event_pure(number("epsilon"), adjacency) else
       event_approx(number("epsilon"), number("delta"), adjacency),
     ExponentialMechanism = event_pure(number("epsilon"), adjacency, range = TRUE),
@@ -146,7 +149,7 @@ event_of_class <- function(name, x, inner, adjacency) {
       outwards_down(number("noise_multiplier") / sqrt(tree_levels(json_numbers(x$step_counts)))), adjacency
     ),
     PoissonSampled = poisson_of(number("sampling_probability"), inner[[1]]),
-    SampledWithoutReplacement = sample_of(number("sample_size") / number("source_dataset_size"), inner[[1]]),
+    SampledWithoutReplacement = sample_of(json_share(number("sample_size"), number("source_dataset_size")), inner[[1]]),
     RepeatAndSelect = select_of(inner[[1]], number("mean"), number("shape")),
     SelfComposed = compose_of(inner, number("count"), adjacency),
     Composed = compose_of(inner, 1, adjacency),
@@ -175,9 +178,22 @@ json_unknown <- function(name) {
 
 # `count` numbers, or however many there are
 json_numbers <- function(x, count = length(x)) {
-  ok <- length(x) == count && length(x) > 0 && all(vapply(x, function(one) is.numeric(one) && length(one) == 1, NA))
+  plain <- function(one) is.numeric(one) && length(one) == 1
+  ok <- length(x) == count && length(x) > 0 && is.null(names(x)) && all(vapply(x, plain, NA))
   if (!ok) broken_json()
   as.double(unlist(x))
+}
+
+# 1/scale, where that is a number
+json_rate <- function(scale) {
+  if (scale < 1e-307) abort_riemdp("unsupported", "dp_accounting has no number for noise that small.")
+  1 / scale
+}
+
+# the share of a sample, rounded up
+json_share <- function(size, of) {
+  if (!(size >= 1 && size <= of && size == round(size) && of == round(of))) broken_json()
+  if (size == of) 1 else min(1, outwards(size / of))
 }
 
 # in how many nodes of its tree a record is at most

@@ -53,7 +53,7 @@ event_matrix <- function(strategy, noise_multiplier, participations = 1, separat
   }
   moved <- matrix_sensitivity(strategy, participations, separation)
   if (!(moved > 0 && is.finite(moved))) {
-    abort_riemdp("argument", "`strategy` must not be 0, and squares of its numbers must be finite.")
+    abort_riemdp("argument", "`strategy` must not be 0, and the largest norm must be finite.")
   }
   event_gaussian(noise_multiplier / moved, adjacency)
 }
@@ -67,6 +67,9 @@ check_strategy <- function(strategy) {
 # The largest Euclidean norm of `times` columns that are `apart` from each other, rounded up: of a vector of
 # coefficients the first ones, of a matrix by trial (proofs/accounting.md, 1)
 matrix_sensitivity <- function(strategy, times, apart) {
+  size <- max(strategy)
+  if (size == 0) return(0)
+  strategy <- strategy / size # squares of small or large numbers aren't doubles
   if (is.null(dim(strategy))) {
     rows <- length(strategy)
     total <- 0
@@ -84,5 +87,5 @@ matrix_sensitivity <- function(strategy, times, apart) {
       sum(rowSums(strategy[, steps[steps <= n], drop = FALSE])^2)
     }, 0))
   }
-  sqrt(most) * (1 + (2 * times + rows + 8) * 2^-53)
+  size * (sqrt(most) * (1 + (2 * times + rows + 12) * 2^-53))
 }

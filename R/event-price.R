@@ -212,8 +212,15 @@ pair_basic <- function(event) {
 # log(1 + q(e^epsilon - 1)), also where e^epsilon overflows
 sampled_epsilon <- function(epsilon, q) log_mix(epsilon, q)
 
+# What tells something never costs 0, however little that is
+never_free <- function(price, event, least = 1e-307) {
+  if (any(price %in% 0) && !tells_nothing(event)) pmax(price, least) else price
+}
+
+zcdp_price <- function(event) never_free(zcdp_of(event), event)
+
 # long: a line for each kind of event
-zcdp_price <- function(event) {
+zcdp_of <- function(event) {
   p <- event$parameters
   switch(event$type,
     gaussian = 0.5 / p$noise_multiplier^2,
@@ -289,11 +296,11 @@ gdp_other <- function(event) {
 # mu of an event whose parts are Gaussian or pure: for sums, where no part has to be a Gaussian. `kept`: as mu^2, noise
 # that comes last and is never drawn, beside which pure parts show less
 gdp_bound <- function(event, kept = 0) {
-  gdp_price(event, function(part) {
+  never_free(gdp_price(event, function(part) {
     pure <- if (!part$type %in% c("compose", "parallel")) basic_price(part)
     if (is.null(pure) || pure[2] > 0) gdp_other(part)
     min(gdp_pure(pure[1]), gdp_pure_beside(pure[1], kept))
-  })
+  }), event, 1e-153)
 }
 
 # The mu of an epsilon-DP step, rounded up (proofs/ledger.md, 1): twice the quantile of e^epsilon/(1 + e^epsilon). Near

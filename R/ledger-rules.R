@@ -94,7 +94,7 @@ LEDGER_RULES <- list(
     limits = function(epsilon, delta, reserve, orders) {
       c(inwards((1 - reserve) * gaussian_mu(epsilon, delta)^2), 0)
     },
-    cost = function(event, orders, delta, kept) c(gdp_bound(event, kept)^2, 0),
+    cost = function(event, orders, delta, kept) c(never_free(gdp_bound(event, kept)^2, event), 0),
     room = function(left, fits) largest_fit(fits, event_gdp),
     enough = function(room) sprintf("enough for one release with Gaussian noise of multiplier %.4g", 1 / room),
     needs_delta = TRUE, keeps = TRUE

@@ -116,6 +116,11 @@ explain.riemdp_release <- function(x, ...) {
   cat(format(x$guarantee), "\n\n", sep = "")
   for (i in seq_len(NROW(x$draws))) {
     d <- x$draws[i, ]
+    if (identical(d$law, "selection")) {
+      cat(strwrap(sprintf("Choice: the best of a secret number of tries, at %g times what one may spend (proofs/%s).",
+                          d$sensitivity, d$proof), exdent = 2), sep = "\n")
+      next
+    }
     cat(strwrap(sprintf("Noise: %s, scale %.6g, where replacing one record moves at most %.6g (proofs/%s).", d$law,
                         d$scale, d$sensitivity, d$proof), exdent = 2), sep = "\n")
   }

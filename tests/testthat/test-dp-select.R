@@ -112,6 +112,7 @@ test_that("all tries are made whatever their number, each with its share of epsi
   alike <- lapply(1:2, function(i) with_simulation(1, dp_select(list(5, 6), run, score, 0.7))$value)
   expect_identical(alike[[1]], alike[[2]])
   expect_true(any(grepl("best of a secret number of tries", format(r), fixed = TRUE)))
+  expect_output(explain(r), "Choice: the best of a secret number of tries", fixed = TRUE)
 })
 
 test_that("a try whose releases state something else is told in rehearsal and is the worst later", {
@@ -133,6 +134,9 @@ test_that("a try whose releases state something else is told in rehearsal and is
     }
     expect_error(dp_select(1:3, later, function(r, candidate) 1, 1), class = "riemdp_error_failed")
   }
+  # a study of simulations takes no others
+  leaky <- function(candidate, epsilon) fake_release(1, epsilon, delta = 1e-9)
+  expect_error(with_simulation(1, dp_select(1:3, leaky, function(r, candidate) 1, 1)), class = "riemdp_error_argument")
   # two of which one is shown, in a run or by its score
   two <- function(candidate, epsilon) {
     fake_release(1, epsilon / 100)

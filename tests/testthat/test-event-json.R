@@ -21,7 +21,12 @@ test_that("what is written comes back, to the last digit", {
   expect_lte(g$parameters$noise_multiplier, 1 / 0.7)
   expect_equal(g$parameters$noise_multiplier, 1 / 0.7, tolerance = 1e-12)
   d <- event_from_json(event_to_json(event_discrete_laplace(0.7, 3)))
-  expect_equal(unlist(d$parameters), c(scale = 0.7, sensitivity = 3), tolerance = 1e-12)
+  expect_equal(unlist(d$parameters), c(scale = 0.7, sensitivity = 3), tolerance = 1e-11)
+  for (scale in c(0.7, 49, 98, 103, 107, 196)) {
+    expect_lte(event_from_json(event_to_json(event_discrete_laplace(scale)))$parameters$scale, scale)
+  }
+  for (mu in c(0.3, 49, 1e-310)) expect_lte(event_from_json(event_to_json(event_gdp(mu)))$parameters$noise_multiplier, 1 / mu)
+  expect_error(event_to_json(event_discrete_laplace(1e-310)), class = "riemdp_error_unsupported")
   expect_identical(event_from_json(event_to_json(event_gdp(0))), event_pure(0))
 })
 
@@ -50,10 +55,17 @@ test_that("classes that have no event of their own are read as what they promise
   expect_equal(vapply(c("1", "3", "4", "[4, 3]", "1000"), tree, 0, USE.NAMES = FALSE), 2 / sqrt(c(1, 2, 3, 3, 10)), tolerance = 1e-12)
   expect_lte(tree("3"), 2 / sqrt(2))
   s <- read("SampledWithoutReplacement", ", \"source_dataset_size\": 200, \"sample_size\": 50, \"event\": {\"class_name\": \"NoOpDpEvent\"}")
-  expect_identical(s$parameters$q, 0.25)
+  expect_equal(s$parameters$q, 0.25, tolerance = 1e-11)
+  sizes <- function(a, b) {
+    text <- sprintf(", \"source_dataset_size\": %d, \"sample_size\": %d, \"event\": {\"class_name\": \"NoOpDpEvent\"}", b, a)
+    read("SampledWithoutReplacement", text)$parameters$q
+  }
+  for (b in 2:30) for (a in seq_len(b)) expect_gte(sizes(a, b) * b, a)
   expect_identical(read("Gaussian", ", \"noise_multiplier\": 1", adjacency = "replace-one")$adjacency, "replace-one")
   poisson <- ", \"sampling_probability\": 0.1, \"event\": {\"class_name\": \"GaussianDpEvent\", \"noise_multiplier\": 1}"
   expect_error(read("PoissonSampled", poisson, adjacency = "replace-one"), class = "riemdp_error_adjacency")
+  mixture <- ", \"standard_deviation\": 1, \"sensitivities\": [0, 1], \"sampling_probs\": [0.5, 0.5]"
+  expect_error(read("MixtureOfGaussians", mixture, adjacency = "replace-one"), class = "riemdp_error_adjacency")
   expect_error(read("ZC", ", \"rho\": 1, \"xi\": 0.1"), class = "riemdp_error_unsupported")
   for (class in c("NonPrivate", "Unsupported", "SampledWithReplacement", "TruncatedSubsampledGaussian", "Odd")) {
     expect_error(read(class, ""), class = "riemdp_error_unsupported")
@@ -75,6 +87,8 @@ test_that("what is no such text is refused by a classed error, whatever it is", 
     "{\"class_name\": \"GaussianDpEvent\", \"noise_multiplier\": 1, \"noise_multiplier\": 9}",
     "{\"module_name\": \"os\", \"class_name\": \"GaussianDpEvent\", \"noise_multiplier\": 1}",
     "{\"class_name\": \"SelfComposedDpEvent\", \"events\": {\"class_name\": \"NoOpDpEvent\"}, \"count\": 2}",
+    "{\"class_name\": \"SampledWithoutReplacementDpEvent\", \"source_dataset_size\": -2, \"sample_size\": -1, \"event\": {\"class_name\": \"NoOpDpEvent\"}}",
+    "{\"class_name\": \"GaussianDpEvent\", \"noise_multiplier\": {\"a\": 1}}",
     "{\"class_name\": \"ComposedDpEvent\", \"events\": []}", "{\"class_name\": \"ComposedDpEvent\", \"events\": 1}",
     "{\"class_name\": \"SingleEpochTreeAggregationDpEvent\", \"noise_multiplier\": 1, \"step_counts\": [1.5]}",
     nested(60), strrep("[", 1e5)

@@ -375,6 +375,34 @@ test_that("a group of records is protected by as much less as each theorem says"
   for (bad in list(0, 1.5, Inf)) expect_error(event_group(event_pure(1), bad), class = "riemdp_error_argument")
 })
 
+test_that("what tells something never costs 0, and nothing is dearer than it may be by underflow", {
+  small <- list(event_gaussian(1e200), event_laplace(1e200), event_discrete_laplace(1e200), event_pure(1e-200), event_gdp(1e-200),
+                event_discrete_gaussian(1e200), event_compose(event_gaussian(1e200), times = 3))
+  for (e in small) {
+    expect_gt(event_price(e, "zcdp"), 0)
+    expect_true(all(event_price(e, "rdp", orders = c(2, 30)) > 0))
+    expect_gt(as.double(dp_delta(e, 0, accountant = "zcdp")), 0)
+    expect_gt(as.double(dp_delta(e, 0)), 0)
+  }
+  expect_gt(event_price(event_parallel(event_gaussian(1e200), event_gaussian(1e201)), "gdp"), 0)
+  for (rule in c("zcdp", "rdp", "gdp")) {
+    expect_gt(ledger_spend(dp_ledger(NULL, 1, 1e-6, rule), event_gaussian(1e200))$cost[[1]], 0)
+  }
+  expect_identical(event_price(event_pure(0), "zcdp"), 0)
+  # noise next to none
+  expect_identical(as.double(dp_delta(event_discrete_laplace(1e-305), 1e302)), 1)
+  # numbers whose squares aren't doubles: the norm of (1, 2/5, ...) times 1e-162
+  for (size in c(1e-300, 1e-162, 1, 1e160, 1e300)) {
+    e <- event_matrix(c(1, 0.4, 0.2) * size, size)
+    expect_equal(e$parameters$noise_multiplier, 1 / sqrt(1.2), tolerance = 1e-12)
+    expect_lte(e$parameters$noise_multiplier, 1 / sqrt(1.2))
+  }
+  # too small for a distribution: other accountants answer, or say why
+  e <- event_poisson(1e-320, event_gaussian(1), adjacency = "replace-one")
+  expect_gt(as.double(dp_delta(e, 1)), 0)
+  expect_error(dp_delta(event_poisson(1e-300, event_gaussian(1e-3)), 0, accountant = "clt"), class = "riemdp_error_unpriced")
+})
+
 test_that("a delta below doubles isn't told as 0 from above, also that of a sample", {
   for (e in list(event_gaussian(1), event_sample(1e-200, event_gaussian(1)), event_poisson(1e-200, event_gaussian(1)), event_sample(1e-250, event_gdp(0.01)))) {
     for (epsilon in c(5, 60)) expect_gt(as.double(dp_delta(e, epsilon)), 0)
@@ -653,7 +681,7 @@ test_that("matrix mechanisms: the norm of the columns that a record can meet, by
   }
   expect_identical(event_matrix(diag(3), 2, adjacency = "add-remove")$adjacency, "add-remove")
   for (bad in list(list(-1, 1), list(0, 1), list("a", 1), list(NaN, 1), list(diag(3), 0), list(diag(3), 1, 4), list(diag(3), 1, 2),
-                   list(diag(3), 1, 2, 0), list(diag(3), 1, 1, NULL, "else"), list(1e200, 1), list(array(1, c(2, 2, 2)), 1))) {
+                   list(diag(3), 1, 2, 0), list(diag(3), 1, 1, NULL, "else"), list(rep(1.7e308, 3), 1), list(array(1, c(2, 2, 2)), 1))) {
     expect_error(do.call(event_matrix, bad), class = "riemdp_error_argument")
   }
   for (strategy in list(diag(3), c(1, 2, 1))) expect_error(event_matrix(strategy, 1, 2, 1, "apart"), class = "riemdp_error_unsupported")
