@@ -203,6 +203,10 @@ kinds <- list(
     function() list(x = x, group = group)
   },
   lots = function(k) 99, any_test = function(k) pick(function(d) runif(1), function(d) stop("no"), function(d) NULL),
+  private_selection = function(k) {
+    keep(k, "private_selection", dp_select(1:2, function(candidate, epsilon) dp_mean(cbind(1:9, 2), euclidean(2), epsilon, c(5, 2), 6),
+                                           function(r, candidate) candidate, 1, tries = 2))
+  },
   any_try = function(k) pick(function(candidate, epsilon) dp_mean(cbind(1:9, 2), euclidean(2), epsilon, c(5, 2), 6), function(candidate, epsilon) NULL),
   any_score = function(k) pick(function(r, candidate) runif(1), function(r, candidate) NA, function(r, candidate) stop("no")),
   test_columns = function(k) matrix(runif(8), 2), test_labels = function(k) matrix(sample(0:1, 12, TRUE), 4), whole_weights = function(k) as.double(1:4),
@@ -536,7 +540,7 @@ arguments <- c(
   dp_test = "x=x M epsilon group=test_groups statistic=test_statistic center=one radius draws=lots invalid neighbours source=note ledger",
   dp_test_plan = "simulate=test_simulate M epsilon bandwidth=positive draws=lots runs=two",
   event_to_json = "event=ledger_event", event_from_json = "text=json adjacency",
-  dp_select = "candidates=numbers run=any_try score=any_score epsilon tries=two neighbours source=note ledger",
+  dp_select = "candidates=positive run=any_try score=any_score epsilon tries=two neighbours source=note ledger",
   dp_test_any = "data=x f=any_test epsilon m=two alpha0=small source=note ledger", power_test_any = "power=small epsilon m=whole alpha0=small alpha=small",
   dp_variance = "x=chunked_any M epsilon center=one radius at=one invalid unit=unit_any source=note ledger",
   dp_conformal = "x=chunked_any M epsilon at=one bound=positive level=share invalid=conformal_invalid unit=unit_any neighbours source=note ledger",
@@ -633,7 +637,7 @@ classes <- c(riemdp_spline = "spline_release", riemdp_spline_regression = "splin
              riemdp_release = "release", riemdp_mean = "release", riemdp_ball = "private_ball", riemdp_median = "private_median",
              riemdp_variance = "private_variance", riemdp_components = "private_components", riemdp_pga = "private_modes",
              riemdp_covariance = "private_covariance", riemdp_ellipsoid = "ellipsoid",
-             riemdp_test = "private_test",
+             riemdp_test = "private_test", riemdp_selection = "private_selection",
              riemdp_conformal = "private_prediction", riemdp_prediction = "prediction",
              riemdp_residual_scale = "private_scale",
              riemdp_local = "private_points",
