@@ -125,10 +125,8 @@ predict.riemdp_regression <- function(object, newdata = NULL, interval = c("none
 #' *No band* is told (`riemdp_error_unsupported`) where the last step was moved back into the public domain, where by
 #' public numbers the noise in the predictors' sums of squares is above a sixth of the number of records, where draws
 #' say that no curve is told, and for `"kng"` and `"paper"`; no ball of a new record where residuals were cut at a
-#' `bound` that is too small. In `bench/coverage-lines.csv` 95 % bands held .94 to .99 on the sphere, .96 to 1 on 3 x 3
-#' matrices and on shapes, with residuals of normal and other laws; those of matrices and shapes mostly before draws
-#' took off what the curve's noise adds to residuals around it and pulled as the ridge of its last step does, which made
-#' the widest ones a fifth narrower.
+#' `bound` that is too small. In `bench/coverage-lines.csv` 95 % bands held .94 to .99 on the sphere, .96 to .98 on
+#' 3 x 3 matrices and .95 to .99 on shapes, with residuals of normal and other laws, where most runs tell one.
 #'
 #' @param object a release of [dp_regression()].
 #' @param parm must be missing: a curve has no coefficients of its own.
