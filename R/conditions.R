@@ -8,9 +8,9 @@ abort_riemdp <- function(suffix, message) {
   ))
 }
 
-# The value of a callback's call, or `otherwise` where it fails: no error, warning or message of it gets out. (Conditions
-# of other classes, which nothing stops, meet the handlers of whoever called.) What stop() is given
-# need be no error; it would end a script past every handler of errors, and is made one here.
+# The value of a callback's call, or `otherwise` where it fails: no error, warning or message of it gets out. (Nothing
+# stops conditions of other classes, which meet the handlers of whoever called.) What stop() is given need be no error;
+# it would end a script past every handler of errors, and is made one here.
 contained <- function(expr, otherwise) {
   stopped <- function(e) {
     inside <- vapply(seq_len(sys.nframe()), function(k) identical(sys.function(k), base::stop), NA)

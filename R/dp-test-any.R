@@ -10,9 +10,9 @@
 #'
 #' The p-value is valid at any number of records where that of the given test is at `alpha0`, and where the parts are
 #' independent under the null hypothesis (records that are drawn independently). `f` sees records: **what it prints,
-#' warns, draws and returns is swallowed, but not what it does elsewhere**. A function that writes files, signals conditions of its own, opens
-#' connections, changes variables or runs longer for some records tells of them. An `f` that fails, or whose answer is
-#' no number between 0 and 1, counts as not rejecting.
+#' warns, draws and returns is swallowed, but not what it does elsewhere**. A function that writes files, opens
+#' connections, changes variables, signals conditions of its own or runs longer for some records tells of them. An `f`
+#' that fails, or whose answer is no number between 0 and 1, counts as not rejecting.
 #'
 #' @param data records: a data frame or matrix (rows), an atomic vector, a list, or [mf_points()].
 #' @param f a function of such data, of a part of the records, that returns an `htest` (or a list with `p.value`), or a
