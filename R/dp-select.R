@@ -114,13 +114,13 @@ selection_estimator <- list(
     pay(price_selection(ask$each, ask$shape))
     counts <- selection_number(ask$tries, ask$shape)
     best <- NULL
-    all <- function() {
+    make_all <- function() {
       for (i in seq_len(ask$tries)) {
         one <- selection_try(one_by_weight(rep(1, ask$count)), records, ask)
         if (i <= counts && !is.null(one$score) && (is.null(best) || one$score > best$score)) best <<- one
       }
     }
-    if (in_simulation()) all() else keep_random_state(all())
+    if (in_simulation()) make_all() else keep_random_state(make_all())
     best
   },
   answer = function(out, plan, ask, budget) {
@@ -163,33 +163,31 @@ selection_try <- function(i, records, ask, rehearsal = FALSE) {
   tries <- purse$tries <- new.env(parent = emptyenv())
   tries$rehearsal <- rehearsal
   tries$ledger <- FALSE
-  fine <- function(last) states_no_more(c(tries$made, last), ask)
+  fine <- function() inherits(release, "riemdp_release") && states_no_more(tries$made, release$guarantee, ask)
   unheard(muted(contained(utils::capture.output({
     release <- records$run(candidate, ask$each)
     ended <- TRUE
-    last <- list(if (inherits(release, "riemdp_release")) release$guarantee)
     # scores may be private, of what is left
-    if (!rehearsal && fine(last)) score <- records$score(release, candidate)
-    if (!fine(last)) score <- NULL
+    if (fine()) score <- records$score(release, candidate)
+    if (!fine()) score <- NULL
   }), NULL)))
   if (rehearsal) {
     first <- utils::head(tries$made, 1)
-    return(list(wrong = tries$ledger || if (length(first)) !states_no_more(c(first, first), ask) else ended))
+    return(list(wrong = tries$ledger || if (length(first)) !states_no_more(first, first[[1]], ask) else ended))
   }
   if (!is.numeric(score) || is.object(score) || length(score) != 1 || is.na(score)) return(list())
   list(release = release, candidate = candidate, which = i, score = as.double(score))
 }
 
-# Whether a try promises what the choice among tries is priced by: guarantees of all that was drawn, at least one, and
-# last that of what came out, which is one of them. All must be about the same neighbours, and pure.
-states_no_more <- function(guarantees, ask) {
-  ok <- vapply(guarantees, function(g) {
+# Whether a try promises what the choice among tries is priced by: guarantees of all that was `made`, at least one, and
+# of what came out. All must be about the same neighbours, and pure.
+states_no_more <- function(made, shown, ask) {
+  ok <- vapply(c(made, list(shown)), function(g) {
     inherits(g, "riemdp_guarantee") &&
       (identical(g$label, "pure") || in_simulation() && identical(g$reason, SIMULATED)) &&
       isTRUE(g$nominal_epsilon > 0) && isTRUE(g$nominal_delta == 0) && identical(g$adjacency, ask$adjacency) &&
       identical(g$unit, ask$unit %||% "row")
   }, NA)
-  made <- guarantees[-length(guarantees)]
   # a sum of doubles; `each` is rounded down by more
   all(ok) && length(made) > 0 && sum(vapply(made, `[[`, 0, "nominal_epsilon")) <= ask$each * (1 + 1e-13)
 }

@@ -214,7 +214,7 @@ sampled_epsilon <- function(epsilon, q) log_mix(epsilon, q)
 
 # What tells something never costs 0, however little that is
 never_free <- function(price, event, least = 1e-307) {
-  if (any(price %in% 0) && !tells_nothing(event)) pmax(price, least) else price
+  if (any(price == 0, na.rm = TRUE) && !tells_nothing(event)) pmax(price, least) else price
 }
 
 zcdp_price <- function(event) never_free(zcdp_of(event), event)

@@ -457,7 +457,6 @@ spend_event <- function(ledger, event, what, data_set, part, delta = NULL, sourc
   spend_cost(ledger, ledger_cost(ledger, event, delta), entry, data_set, part)
 }
 
-# entry: its `what`, `source` and `event`, as they are kept; and `files`
 # tries have no ledger: its entries would tell which were made
 check_no_try <- function() {
   if (is.null(purse$tries)) return(invisible())
@@ -465,6 +464,7 @@ check_no_try <- function() {
   abort_riemdp("argument", "a try of dp_select() spends from no ledger: give the ledger to dp_select() itself.")
 }
 
+# entry: its `what`, `source` and `event`, as they are kept; and `files`
 spend_cost <- function(ledger, cost, entry, data_set, part) {
   check_no_try()
   check_spender(ledger)

@@ -1862,7 +1862,7 @@ mutant("spline-block-scale", "R/dp-spline.R", "  noise <- noise_ratio(shift, eps
 mutant("spline-reference", "R/spline.R", "matrix(reference$velocity %||% rep(0, d))", "matrix(rep(0, d))", "logarithms are taken along the geodesic", "^dp-spline$")
 mutant("spline-held", "R/dp-spline.R", "  if (bend > 0) 15 / bend else Inf", "  Inf", "a paid curve has points", "^dp-spline$")
 mutant("local-gone", "R/dp-local-object.R", "  gone <- sum(!mf_is_point(x$manifold, x$value))", "  gone <- 0", "who reads a release is told that it has no points", "^dp-local$")
-mutant("never-free", "R/event-price.R", "if (any(price %in% 0) && !tells_nothing(event)) pmax(price, least) else price", "price", "what tells something has a price", "^event-price$")
+mutant("never-free", "R/event-price.R", "if (any(price == 0, na.rm = TRUE) && !tells_nothing(event)) pmax(price, least) else price", "price", "what tells something has a price", "^event-price$")
 mutant("matrix-scaled", "R/event-matrix.R", "  size <- max(strategy)\n", "  size <- 1\n", "squares of small numbers aren't doubles", "^event-price$")
 mutant("json-inwards", "R/event-json.R", "outwards_down(1 / number(\"noise_parameter\"))", "outwards(1 / number(\"noise_parameter\"))", "noise that is read is no more than it was", "^event-json$")
 mutant("json-share", "R/event-json.R", "min(1, outwards(", "min(1, (", "a share that is read is no less than it was", "^event-json$")
@@ -1892,7 +1892,7 @@ mutant("selection-ticks", "R/dp-select.R", "unheard(muted(contained(", "unheard(
 mutant("selection-several", "R/private-release.R", "purse$tries$made <- c(purse$tries$made, list(g))", "purse$tries$made <- list(g)", "all releases of a try count", "^dp-select$")
 mutant("selection-outside", "R/dp-select.R", "length(made) > 0 &&", "TRUE &&", "what a try shows was made in it", "^dp-select$")
 mutant("selection-known-noise", "R/private-release.R", "if (purse$tries$rehearsal) stop(", "if (FALSE) stop(", "no rehearsal draws", "^dp-select$")
-mutant("selection-private-score", "R/dp-select.R", "    if (!fine(last)) score <- NULL\n", "", "releases of a score count", "^dp-select$")
+mutant("selection-private-score", "R/dp-select.R", "    if (!fine()) score <- NULL\n", "", "releases of a score count", "^dp-select$")
 mutant("selection-ledger", "R/ledger.R", "  check_no_try()\n  check_spender", "  check_spender", "tries spend from no ledger", "^dp-select$")
 mutant("selection-rehearsal", "R/dp-select.R", "if (keep_random_state(selection_try(1, records, ask, rehearsal = TRUE))$wrong) {", "if (FALSE) {", "a wrong try is told before anything is spent", "^dp-select$")
 mutant("vote-outside", "R/dp-test-any.R", "    if (is.list(p)) p", "  }), NULL)\n  if (is.list(p)) p <- p[[\"p.value\"]]\n  contained(invisible({\n    if (is.list(p)) p",
