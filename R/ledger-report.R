@@ -64,13 +64,15 @@ format.riemdp_ledger <- function(x, ...) {
   shown <- Filter(function(a) is.na(a$analyst) || !nzchar(a$part), ledger_accounts(x))
   lines <- vapply(shown, function(a) {
     room <- largest_release(x, a)
-    best <- which.max(a$left[-length(units)] / x$limits[-length(units)])
-    shown <- c(best, if (x$limits[length(units)] > 0) length(units))
+    best <- if (is_each(x)) seq_along(units) else c(which.max(a$left[-length(units)] / x$limits[-length(units)]),
+                                                    length(units))
+    shown <- best[x$limits[best] > 0]
     sprintf(
       "%s: %s%s; %s", account_words(a),
       if (nzchar(a$part)) "" else sprintf("%d release%s, ", as.integer(a$releases), if (a$releases == 1) "" else "s"),
       paste0("left ", paste(sprintf("%s %.4g of %.4g", units[shown], a$left[shown], a$limits[shown]), collapse = ", ")),
-      if (room <= 0) "nothing more can be released" else LEDGER_RULES[[x$rule]]$enough(room)
+      if (room > 0) LEDGER_RULES[[x$rule]]$enough(room) else
+        LEDGER_RULES[[x$rule]]$nothing %||% "nothing more can be released"
     )
   }, "")
   place <- switch(x$kind, memory = "in memory", file = sprintf("in %s", basename(x$path)), "in a database")

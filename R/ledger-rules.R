@@ -33,7 +33,11 @@ stated_price <- function(event, delta) {
 #   needs_delta  TRUE: without a delta nothing could be spent
 #   reserves     TRUE: a share of delta is kept for releases that have one of their own
 #   keeps        TRUE: a share of the first sum may be kept and never spent, `kept`, for what that does to prices
+#   divides      TRUE: a share of mu^2 is kept for normal noise
+#   each         TRUE: every sum has to keep its limit; else one beside delta is enough
 #   orders       function(epsilon, delta): the orders where none are asked for
+#   step         function(epsilon, delta): the step where none is asked for; it takes the place of orders
+#   nothing      what to say where `room` finds nothing
 LEDGER_RULES <- list(
   basic = list(
     adds = "epsilons are added, and deltas",
@@ -98,6 +102,22 @@ LEDGER_RULES <- list(
     room = function(left, fits) largest_fit(fits, event_gdp),
     enough = function(room) sprintf("enough for one release with Gaussian noise of multiplier %.4g", 1 / room),
     needs_delta = TRUE, keeps = TRUE
+  ),
+  steps = list(
+    adds = "pure releases are counted in steps of one size, and squares of mu are added",
+    suits = "many pure releases of about one epsilon",
+    help = paste("pure releases are counted: one of at most `step` is one step, a larger one as many as show no less.",
+                 "Nothing is lost: there are as many steps as the best plan of such releases has. Gaussian noise is",
+                 "paid from `reserve`, a share of \\eqn{\\mu^2} that is left out of the steps beforehand."),
+    unit = "`c(steps =, \"mu^2\" =)`, for Gaussian and pure steps",
+    price = function(event, orders, delta) steps_price(event, check_step(orders)),
+    units = function(orders) c(sprintf("steps of %.15g", orders), "mu^2"),
+    limits = function(epsilon, delta, reserve, orders) c(steps_limits(epsilon, delta, reserve, orders), 0),
+    cost = function(event, orders, delta, kept) c(unname(steps_price(event, orders)), 0),
+    room = function(left, fits) largest_fit(fits, event_pure),
+    enough = function(room) enough_pure(room),
+    needs_delta = TRUE, divides = TRUE, each = TRUE, nothing = "no further pure release",
+    step = function(epsilon, delta) epsilon / 50
   )
 )
 
@@ -154,25 +174,28 @@ largest_fit <- function(fits, make) {
 
 enough_pure <- function(room) sprintf("enough for one pure release with %s = %.4g", symbol("epsilon"), room)
 
-# What can't be paid is entered as four times the limit: it fails now, and for an order of a grid ever after
-bounded_cost <- function(limits, cost) {
-  main <- seq_len(length(limits) - 1)
-  cost[main] <- pmin(cost[main], 4 * limits[main])
-  cost
+# What can't be paid is entered as four times the limit: it fails now, and for an order of a grid ever after. Where each
+# sum has to keep its limit, which may be 0, a price stays as it is. `cost`: a vector, or a column for each entry.
+bounded_cost <- function(meta, cost) {
+  if (is_each(meta)) return(cost)
+  pmin(cost, c(4 * meta$limits[-length(meta$limits)], Inf))
 }
 
+is_each <- function(meta) !is.null(LEDGER_RULES[[meta$rule]]$each)
+
 # total: sums in twice double precision. Delta has to hold, and one of the others: with a grid of orders each has its
-# own delta.
-within_limits <- function(limits, total) {
+# own delta. Or all have to.
+within_limits <- function(meta, total, share = 1) {
+  limits <- share * meta$limits
   ok <- (total[1, ] - limits) + total[2, ] <= limits * LEDGER_ROUNDING
   last <- length(limits)
-  ok[last] && any(ok[-last])
+  ok[last] && if (is_each(meta)) all(ok) else any(ok[-last])
 }
 
 # The filter. `state`: sums of one data set; `cost`: what is asked; `share`: of the limits, where the sums are those of
 # one analyst. New state, or NULL where the budget doesn't cover it.
-filter_step <- function(limits, state, cost, part, share = 1) {
-  cost <- bounded_cost(limits, cost)
+filter_step <- function(meta, state, cost, part, share = 1) {
+  cost <- bounded_cost(meta, cost)
   if (part) {
     state$part <- sums_add(state$part, cost)
     state$largest <- sums_max(state$largest, state$part)
@@ -181,16 +204,16 @@ filter_step <- function(limits, state, cost, part, share = 1) {
     state$spent <- sums_add(state$spent, cost)
     total <- sums_add(state$spent, state$largest)
   }
-  if (within_limits(share * limits, total)) state
+  if (within_limits(meta, total, share)) state
 }
 
 # The same where an analyst spends, whose own sums are in state$own: her quota and the whole budget have to hold
 # (proofs/ledger.md, section 9). list(state, lacks): the new state, or whose budget doesn't cover it, "quota" or
 # "budget".
 spend_step <- function(meta, state, cost, part, analyst = NULL) {
-  own <- if (!is.null(analyst)) filter_step(meta$limits, state$own, cost, part, meta$quotas[[analyst]])
+  own <- if (!is.null(analyst)) filter_step(meta, state$own, cost, part, meta$quotas[[analyst]])
   if (!is.null(analyst) && is.null(own)) return(list(lacks = "quota"))
-  after <- filter_step(meta$limits, state, cost, part)
+  after <- filter_step(meta, state, cost, part)
   if (is.null(after)) return(list(lacks = "budget"))
   after$own <- own
   list(state = after)
@@ -205,6 +228,85 @@ state_left <- function(meta, state, part, analyst = NULL) {
 sums_left <- function(limits, state, part) {
   total <- sums_add(state$spent, if (part) state$part else state$largest)
   pmax(0, (limits - total[1, ]) - total[2, ])
+}
+
+# ---- steps of one size -----------------------------------------------------------------------------------------------
+# An epsilon-DP release is a post-processing of one randomised response of that epsilon, and so of as many of a smaller
+# one as dominate it (proofs/ledger.md, section 1). What is counted are those.
+
+# beyond that many steps their binomial sums take long
+STEPS_MOST <- 1e5
+
+check_step <- function(x) {
+  if (is.null(x)) abort_riemdp("argument", "give `step`, the epsilon of one step.")
+  check_number(x, "step", positive = TRUE)
+}
+
+# c(steps, mu^2): how many steps fit beside the normal noise that a share of mu^2 may come to
+steps_limits <- function(epsilon, delta, reserve, step) {
+  mu2 <- if (reserve > 0) inwards(reserve * gaussian_mu(epsilon, delta)^2) else 0
+  fits <- function(count) steps_delta(outwards(step), count, mu2, epsilon) <= delta
+  if (fits(STEPS_MOST)) {
+    abort_riemdp("argument", sprintf("`step` is too small: the budget has more than %.0f steps of it.", STEPS_MOST))
+  }
+  c(largest_count(fits, STEPS_MOST), mu2)
+}
+
+# the largest count from 0 to `most` that fits, where 0 does and smaller ones do if larger ones do
+largest_count <- function(fits, most) {
+  low <- 0
+  while (most - low > 1) {
+    middle <- floor((low + most) / 2)
+    if (fits(middle)) low <- middle else most <- middle
+  }
+  low
+}
+
+# delta at epsilon of `count` randomised responses beside normal noise of mu^2 = mu2, rounded up
+steps_delta <- function(step, count, mu2, epsilon) {
+  if (mu2 == 0) return(optimal_delta_of(list(epsilon = step, delta = 0, times = count), epsilon))
+  up <- 0:count
+  weight <- stats::dbinom(up, count, stats::plogis(step)) * (1 + 1e-10)
+  at <- epsilon - (2 * up - count) * step
+  # delta at a negative epsilon: by the mirror image of the pair
+  beside <- gaussian_delta(sqrt(mu2), abs(at))
+  beside <- ifelse(at < 0, -expm1(at) + exp(at) * beside, beside)
+  min(1, sum(weight * beside) * (1 + 1e-10) + 1e-300)
+}
+
+# how many steps dominate one epsilon-DP release: two pairs with piecewise linear divergences, the smaller of which is
+# one line where it isn't 0, so that the corners of the other decide
+steps_of <- function(epsilon, step) {
+  step <- step * (1 + LEDGER_ROUNDING) # three tenths are a step of .3
+  if (epsilon <= step) return(as.double(epsilon > 0))
+  beyond <- 10 * STEPS_MOST # more than a ledger has
+  if (epsilon > STEPS_MOST * step) return(beyond)
+  covers <- function(count) {
+    corners <- step * seq(count %% 2, min(count, floor(epsilon / step)), by = 2)
+    each <- list(epsilon = step, delta = 0, times = count)
+    for (x in corners[corners < epsilon]) {
+      if (optimal_delta_of(each, x, below = TRUE) < response_delta(epsilon, x, 1)) return(FALSE)
+    }
+    TRUE
+  }
+  # fewer have no loss as large, and then no total variation as large
+  least <- ceiling(epsilon / step)
+  most <- least
+  while (most <= STEPS_MOST && !covers(most)) most <- 2 * most
+  if (most > STEPS_MOST) return(beyond)
+  least + largest_count(function(more) !covers(least - 1 + more), most - least + 1)
+}
+
+# c(steps, mu^2) of an event: its pure parts in steps, its normal ones as they are
+steps_price <- function(event, step) {
+  total <- c(steps = 0, "mu^2" = 0)
+  for (part in event_parts(event)) {
+    pure <- basic_price(part$event)
+    one <- if (!is.null(pure) && pure[2] == 0) c(steps_of(pure[1], step), 0) else
+      c(0, never_free(gdp_bound(part$event)^2, part$event))
+    total <- total + part$times * one
+  }
+  total
 }
 
 # ---- quotas ----------------------------------------------------------------------------------------------------------
@@ -344,6 +446,7 @@ sampled_words <- function(meta) {
 #' @param event an event ([dp_event]).
 #' @param unit what a ledger's rule adds up. `r entry_list(LEDGER_RULES, "unit")`.
 #' @param orders orders above 1, for `r choice_words(rules_with("orders"), code = TRUE)`.
+#' @param step for `r choice_words(rules_with("step"), code = TRUE)`: the epsilon of one step.
 #' @param delta for `r choice_words(rules_with("stated"), code = TRUE)`, and needed there where the event has no pure or
 #'   stated (epsilon, delta) price: the whole event is then turned into its epsilon at this delta by the best
 #'   accountant.
@@ -360,8 +463,8 @@ sampled_words <- function(meta) {
 #' event_price(event_gaussian(2), "zcdp")
 #' event_price(event_poisson(0.01, event_gaussian(1)), "rdp", orders = c(2, 8))
 #' @export
-event_price <- function(event, unit = "basic", orders = NULL, delta = NULL) {
+event_price <- function(event, unit = "basic", orders = NULL, delta = NULL, step = NULL) {
   event <- check_event(event)
   unit <- check_choice(unit, "unit", names(LEDGER_RULES))
-  LEDGER_RULES[[unit]]$price(event, orders, delta)
+  LEDGER_RULES[[unit]]$price(event, if (unit %in% rules_with("step")) step else orders, delta)
 }

@@ -265,7 +265,7 @@ verify_store <- function(ledger, receipts, store) {
   begin <- verify_earlier(found, row, texts, store$unlinked)
   sums <- verify_entries(found, texts[["uid"]], begin, store, meta)
   if (!is.null(meta)) {
-    verify_sums(found, meta$limits, sums$all, store$accounts)
+    verify_sums(found, meta, sums$all, store$accounts)
     if (has_quotas(meta)) verify_quotas(found, meta, sums$own, store)
   }
   verify_outside(found, receipts, store)
@@ -377,7 +377,7 @@ add_prices <- function(found, sums, rows, meta) {
   most <- rep(c(if (endless) Inf else .Machine$double.xmax, 1), c(units - 1, 1))
   bad <- colSums(!(cost >= 0 & cost <= most) | is.na(cost)) > 0
   report_finding(found, "price", "its price is negative, endless or no number", rows, bad)
-  cost <- pmin(cost, c(4 * meta$limits[-units], Inf))
+  cost <- bounded_cost(meta, cost)
   add_costs(sums$all, rows[!bad, ], cost[, !bad, drop = FALSE])
   if (!has_quotas(meta)) return(invisible())
   whose <- whose_quota(meta, rows)
@@ -425,9 +425,9 @@ sum_columns <- function(x) {
   total
 }
 
-# `whose`: the analyst whose sums they are, in words
-verify_sums <- function(found, limits, sums, accounts, whose = "") {
-  units <- length(limits)
+# `whose`: the analyst whose sums they are, in words; `share`: her quota
+verify_sums <- function(found, meta, sums, accounts, whose = "", share = 1) {
+  units <- length(meta$limits)
   agree <- function(text, sum) {
     kept <- tryCatch(unhex_sums(text, units), error = function(e) NULL)
     !is.null(kept) && isTRUE(all(abs((kept[1, ] - sum[1, ]) + (kept[2, ] - sum[2, ])) <= 2^-70 * abs(sum[1, ])))
@@ -457,8 +457,8 @@ verify_sums <- function(found, limits, sums, accounts, whose = "") {
       say("sums", "its number of releases isn't that of entries", set)
     }
     # each part with the whole, as one that is spent from is: two parts may fit at different orders
-    fits <- vapply(parts, function(i) within_limits(limits, sums_add(spent, due[[i]])), NA)
-    if (!all(within_limits(limits, spent), fits)) {
+    fits <- vapply(parts, function(i) within_limits(meta, sums_add(spent, due[[i]]), share), NA)
+    if (!all(within_limits(meta, spent, share), fits)) {
       say("over", paste("its entries cost more than", if (nzchar(whose)) "the quota" else "its budget"), set)
     }
   }
@@ -477,7 +477,7 @@ verify_quotas <- function(found, meta, own, store) {
     if (!identical(accounts(mine), accounts(store$accounts))) {
       report_finding(found, "sums", paste0(words, "sums of a data set or part are missing, or there are more"))
     }
-    verify_sums(found, meta$quotas[[i]] * meta$limits, own[[i]], mine, words)
+    verify_sums(found, meta, own[[i]], mine, words, meta$quotas[[i]])
   }
 }
 

@@ -121,7 +121,10 @@ LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "or
 #'   releases that have a delta of their own; .1 if not given. For `r choice_words(rules_with("keeps"), code = TRUE)`:
 #'   share of \eqn{\mu^2} that is never spent; 0 if not given. Beside that much normal noise a pure release of a small
 #'   epsilon costs \eqn{\epsilon^2} and not \eqn{1.57 \epsilon^2}: for n releases, pure ones among them, a share of some
-#'   \eqn{0.4/\sqrt{n}} allows most, and loses twice that share at most.
+#'   \eqn{0.4/\sqrt{n}} allows most, and loses twice that share at most. For `r choice_words(rules_with("divides"), code =
+#'   TRUE)`: share of \eqn{\mu^2} that Gaussian noise may use; 0 if not given, for pure releases alone.
+#' @param step for `r choice_words(rules_with("step"), code = TRUE)`: the epsilon of one step; a fiftieth of `epsilon` if
+#'   not given. The least epsilon that is released often is best: two releases of half a step cost two steps.
 #' @param adjacency which data sets are neighbours: those that differ by one record replaced (what `dp_*()` functions
 #'   protect unless asked otherwise), or by one record more or less. Events of the other kind are refused: the same
 #'   noise means another price.
@@ -178,7 +181,7 @@ LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "or
 #' @export
 dp_ledger <- function(path = NULL, epsilon, delta, rule = "basic", ..., create = FALSE, data_sets = NULL,
                       orders = NULL, reserve = NULL, adjacency = c("replace-one", "add-remove"), pairs = FALSE,
-                      sampled = NULL, quotas = NULL, analyst = NULL) {
+                      sampled = NULL, quotas = NULL, analyst = NULL, step = NULL) {
   check_no_more(...)
   create <- check_flag(create, "create")
   pairs <- check_flag(pairs, "pairs")
@@ -186,7 +189,8 @@ dp_ledger <- function(path = NULL, epsilon, delta, rule = "basic", ..., create =
     epsilon = if (!missing(epsilon)) check_number(epsilon, "epsilon", positive = TRUE),
     delta = if (!missing(delta)) check_delta(delta),
     rule = if (!missing(rule)) check_choice(rule, "rule", names(LEDGER_RULES)),
-    orders = if (!is.null(orders)) check_ledger_orders(orders),
+    orders = check_ledger_orders(orders),
+    step = if (!is.null(step)) check_step(step),
     reserve = if (!is.null(reserve)) check_number(reserve, "reserve", least = 0, most = 1),
     adjacency = if (!missing(adjacency)) check_choice(adjacency, "adjacency", ADJACENCIES),
     sampled = check_sampled(sampled), quotas = check_quotas(quotas)
@@ -274,11 +278,13 @@ new_meta <- function(asked) {
   reserve <- asked$reserve %||% if (is.null(entry$reserves)) 0 else 0.1
   sampled <- asked$sampled %||% NO_SAMPLE
   inside <- inside_budget(asked$epsilon, delta, sampled[[1]])
-  orders <- if (is.null(entry$orders)) numeric() else {
-    asked$orders %||% entry$orders(inside[1], inside[2] * (1 - reserve))
+  orders <- asked$orders %||% asked$step
+  if (is.null(orders)) {
+    usual <- entry$orders %||% entry$step %||% function(epsilon, delta) numeric()
+    orders <- usual(inside[1], inside[2] * (1 - reserve))
   }
   limits <- entry$limits(inside[1], inside[2], reserve, orders)
-  check_limits(limits, orders)
+  check_limits(limits, rule, orders)
   list(uid = random_id(), rule = rule, epsilon = asked$epsilon, delta = delta,
        adjacency = asked$adjacency %||% "replace-one", reserve = reserve, orders = orders, limits = limits,
        sampled = sampled, quotas = asked$quotas %||% numeric(), made_at = utc_now())
@@ -291,19 +297,24 @@ check_rule_asked <- function(rule, delta, asked) {
     abort_riemdp("argument", sprintf("rule = \"%s\" needs `delta` > 0: without a delta only %s holds.", rule,
                                      choice_words(others)))
   }
-  if (!rule %in% c(rules_with("reserves"), rules_with("keeps")) && !is.null(asked$reserve) && asked$reserve > 0) {
+  kept <- c(rules_with("reserves"), rules_with("keeps"), rules_with("divides"))
+  if (!rule %in% kept && !is.null(asked$reserve) && asked$reserve > 0) {
     abort_riemdp("argument", sprintf("rule = \"%s\" has no `reserve`.", rule))
   }
-  if (!rule %in% rules_with("orders") && !is.null(asked$orders)) {
-    abort_riemdp("argument", sprintf("`orders` are for rule = %s.", choice_words(rules_with("orders"))))
+  for (name in c("orders", "step")) {
+    if (!rule %in% rules_with(name) && !is.null(asked[[name]])) {
+      abort_riemdp("argument", sprintf("`%s` is for rule = %s.", name, choice_words(rules_with(name))))
+    }
   }
 }
 
 # that something can be spent; the last limit is that of delta, which may be 0
-check_limits <- function(limits, orders) {
-  sums <- limits[-length(limits)]
+check_limits <- function(limits, rule, orders) {
+  sums <- if (is_each(list(rule = rule))) limits[1] else limits[-length(limits)]
   if (all(is.finite(limits)) && all(sums > 0)) return(invisible())
-  abort_riemdp("argument", if (length(orders)) {
+  abort_riemdp("argument", if (rule %in% rules_with("step")) {
+    "not one release of `step` fits into this budget: give a smaller step or reserve, or a larger epsilon or delta."
+  } else if (length(orders)) {
     sprintf("at order %g nothing is left of this budget: leave it out, or give a larger epsilon or delta.",
             orders[which.min(sums)])
   } else {
@@ -312,6 +323,9 @@ check_limits <- function(limits, orders) {
 }
 
 check_same_ledger <- function(found, asked) {
+  found[c("orders", "step")] <- lapply(c("orders", "step"), function(name) {
+    if (found$rule %in% rules_with(name)) found$orders # which both are kept as
+  })
   for (name in names(asked)) {
     same <- identical(as.vector(asked[[name]]), as.vector(found[[name]])) &&
       identical(names(asked[[name]]), names(found[[name]]))
@@ -333,6 +347,7 @@ fact_words <- function(found, name) {
 }
 
 check_ledger_orders <- function(x) {
+  if (is.null(x)) return(NULL)
   ok <- is.numeric(x) && !is.object(x) && length(x) >= 1 && length(x) <= 64 && all(is.finite(x)) && all(x > 1) &&
     all(x <= 1e6)
   if (!ok) abort_riemdp("argument", "`orders` must be 1 to 64 numbers above 1, none above 1e6.")

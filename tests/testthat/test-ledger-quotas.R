@@ -17,7 +17,7 @@ test_that("a quota is a share of each of the rule's sums, and holds to the last 
   # a release of which `k` use up all of a sum that may come to `limit`, by each rule: from the price of an event in closed form
   size <- list(basic = function(limit, k) event_pure(limit / k), zcdp = function(limit, k) event_gaussian(sqrt(k / (2 * limit))),
                rdp = function(limit, k) event_gaussian(sqrt(8 * k / (2 * limit))), gdp = function(limit, k) event_gaussian(sqrt(k / limit)))
-  for (rule in names(inner$LEDGER_RULES)) for (place in places()) {
+  for (rule in names(size)) for (place in places()) {
     ledger <- make(place, 2, 1e-5, rule, orders = if (rule == "rdp") 8)
     whole <- dp_ledger(NULL, 2, 1e-5, rule, orders = if (rule == "rdp") 8)$limits
     for (name in c("anna", "ben")) expect_identical(row_of(ledger, name, 1:2)$limit, c(anna = 0.5, ben = 0.3)[[name]] * whole)
@@ -33,6 +33,20 @@ test_that("a quota is a share of each of the rule's sums, and holds to the last 
     ledger_spend(own$ben, size[[rule]](0.3 * whole[1] * (1 - 1e-9), 1))
     expect_equal(row_of(ledger, NA)$spent / whole[1], 0.8, tolerance = 1e-8)
     expect_identical(nrow(ledger_history(ledger)), 4L)
+    expect_true(ledger_verify(ledger, done)$ok)
+  }
+  # of steps and of the normal noise beside them
+  expect_setequal(c(names(size), "steps"), names(inner$LEDGER_RULES))
+  for (place in places()) {
+    ledger <- make(place, 2, 1e-5, "steps", step = 0.05, reserve = 0.2)
+    own <- as_analyst(ledger, "anna", "ben")
+    whole <- ledger$limits[1:2]
+    expect_identical(row_of(ledger, "ben", 1:3)$limit, 0.3 * c(whole, 0))
+    ledger_spend(own$anna, event_compose(event_pure(0.05), times = floor(whole[1] / 2)))
+    over(ledger_spend(own$anna, event_pure(0.05)), "quota of analyst \"anna\"")
+    done <- ledger_spend(own$anna, event_gaussian((1 + 1e-9) / sqrt(whole[2] / 2)))
+    over(ledger_spend(own$anna, event_gaussian(1e3)), "quota of analyst \"anna\"")
+    ledger_spend(own$ben, event_compose(event_pure(0.05), times = floor(0.3 * whole[1])))
     expect_true(ledger_verify(ledger, done)$ok)
   }
   # and so it is of deltas

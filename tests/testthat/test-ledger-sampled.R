@@ -107,7 +107,7 @@ test_that("by every rule the population's (epsilon, delta) holds", {
       ledger <- dp_ledger(NULL, epsilon, delta, rule, sampled = q, adjacency = "add-remove")
       expect_equal(ledger$limits, dp_ledger(NULL, inside[1], inside[2], rule)$limits, tolerance = 1e-6)
       expect_identical(ledger[c("epsilon", "delta")], list(epsilon = epsilon, delta = delta), ignore_attr = TRUE)
-      if (rule == "basic") next
+      if (rule %in% c("basic", "steps")) next
       mu <- sqrt(ledger$limits[1] * switch(rule, gdp = 1, zcdp = 2, rdp = 2 / ledger$orders))
       ledger_spend(ledger, event_gaussian((1 + 1e-9) / mu))
       found <- population(mu, q, epsilon)

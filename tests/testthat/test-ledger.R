@@ -59,7 +59,7 @@ test_that("limits are sound, and no smaller than the simple formulas", {
 
 test_that("a rule is one entry of the table", {
   holds <- c("adds", "suits", "help", "unit", "price", "units", "limits", "cost", "room", "enough")
-  where_it_holds <- c("stated", "needs_delta", "reserves", "orders", "keeps")
+  where_it_holds <- c("stated", "needs_delta", "reserves", "orders", "keeps", "divides", "each", "step", "nothing")
   expect_identical(formals(dp_ledger)$rule, names(inner$LEDGER_RULES)[1])
   expect_identical(formals(event_price)$unit, names(inner$LEDGER_RULES)[1])
   for (rule in names(inner$LEDGER_RULES)) {
@@ -127,19 +127,17 @@ largest <- function(fits, top = 4) {
   low
 }
 
-sizes <- c(0.1, 0.2)
-
 # the ledger's own filter: its sums after these events, or NULL
 ledger_after <- function(ledger, events, state = list(spent = zero, largest = zero)) {
   zero <- inner$sums_zero(length(ledger$limits))
   for (e in events) {
-    state <- inner$filter_step(ledger$limits, state, inner$ledger_cost(ledger, e), FALSE)
+    state <- inner$filter_step(ledger, state, inner$ledger_cost(ledger, e), FALSE)
     if (is.null(state)) break
   }
   state
 }
 
-attack_ledger <- function(rule, epsilon, delta, depth, ..., pure = rule != "gdp") {
+attack_ledger <- function(rule, epsilon, delta, depth, ..., pure = rule != "gdp", sizes = c(0.1, 0.2)) {
   ledger <- dp_ledger(NULL, epsilon, delta, rule, ...)
   step_event <- if (pure) event_pure else function(mu) event_gaussian(1 / mu)
   before <- function(used) ledger_after(ledger, rep(lapply(sizes, step_event), used))
@@ -161,6 +159,9 @@ attack_ledger <- function(rule, epsilon, delta, depth, ..., pure = rule != "gdp"
 test_that("no analyst who chooses by the answers gets more than the ledger's delta", {
   depth <- if (quick()) 3 else 4
   for (budget in list(c(1, 0.01), c(0.5, 1e-4))) {
+    # four steps use a budget up
+    used_up <- function(s) plogis(s)^4 * -expm1(budget[1] - 4 * s) - 0.999 * budget[2]
+    four <- uniroot(used_up, budget[1] * c(0.25, 0.3), tol = 1e-12)$root
     found <- c(
       basic = attack_ledger("basic", budget[1], budget[2], depth),
       zcdp = attack_ledger("zcdp", budget[1], budget[2], depth),
@@ -169,13 +170,16 @@ test_that("no analyst who chooses by the answers gets more than the ledger's del
       grid = attack_ledger("rdp", budget[1], budget[2], depth, orders = dp_ledger(NULL, budget[1], budget[2], "rdp")$orders * c(1, 2, 5)),
       gdp = attack_ledger("gdp", budget[1], budget[2], depth),
       gdp_pure = attack_ledger("gdp", budget[1], budget[2], depth, pure = TRUE),
-      gdp_kept = attack_ledger("gdp", budget[1], budget[2], depth, pure = TRUE, reserve = 0.1)
+      gdp_kept = attack_ledger("gdp", budget[1], budget[2], depth, pure = TRUE, reserve = 0.1),
+      steps = attack_ledger("steps", budget[1], budget[2], depth, step = four, sizes = c(1, 0.5) * four),
+      steps_beside = attack_ledger("steps", budget[1], budget[2], depth, step = 0.25 * budget[1], reserve = 0.5, sizes = c(0.25, 0.1) * budget[1])
     ) / budget[2]
     expect_true(all(names(inner$LEDGER_RULES) %in% names(found)))
     expect_true(all(found <= 1 + 1e-9), label = paste(names(found), format(found), collapse = ", "))
     # the attacks are worth something: basic and gdp are used up, the others within a small factor
     expect_gt(found[["basic"]], 0.999)
     expect_gt(found[["gdp"]], 0.999)
+    expect_equal(found[["steps"]], 0.999, tolerance = 1e-6)
     expect_true(all(found > 0.1), label = paste(names(found), format(found), collapse = ", "))
   }
 })
@@ -183,6 +187,7 @@ test_that("no analyst who chooses by the answers gets more than the ledger's del
 test_that("the same analysts break a running rule of privacy-loss distributions", {
   epsilon <- 1
   delta <- 0.01
+  sizes <- c(0.1, 0.2)
   # delta of the composition as if it had been planned: what a running rule compares with its limit
   planned <- function(used, stick) {
     total <- 0
@@ -257,6 +262,70 @@ test_that("kept noise allows more pure releases than any other rule, and is neve
                2 * (1 / 2500 + inner$gdp_pure_beside(0.02, inner$kept_beside(l))^2))
   expect_true(ledger_verify(l)$ok)
   expect_error(dp_ledger(NULL, 1, rule = "basic", reserve = 0.1), class = "riemdp_error_argument")
+})
+
+test_that("steps of one size: as many as the best plan has, and Gaussian noise beside them", {
+  many <- function(l, event) {
+    k <- 0
+    while (tryCatch({
+      ledger_spend(l, event, "one")
+      TRUE
+    }, riemdp_error_budget = function(e) FALSE)) k <- k + 1
+    k
+  }
+  # the divergence at epsilon of k responses of e and of normal noise with mu^2 = v, by their definition
+  plan <- function(epsilon, e, k, v) {
+    loss <- (2 * 0:k - k) * e
+    if (v == 0) return(sum(dbinom(0:k, k, plogis(e)) * pmax(0, 1 - exp(epsilon - loss))))
+    beside <- Vectorize(function(a) integrate(function(z) dnorm(z, v / 2, sqrt(v)) * pmax(0, 1 - exp(a - z)), max(a, v / 2 - 12 * sqrt(v)),
+                                              max(a, v / 2 + 12 * sqrt(v)), rel.tol = 1e-10)$value)
+    sum(dbinom(0:k, k, plogis(e)) * beside(epsilon - loss))
+  }
+  for (case in list(c(1, 1e-6, 0.02, 0), c(1, 1e-6, 0.02, 0.2), c(0.3, 1e-9, 0.05, 0), c(4, 1e-3, 0.5, 0.4), c(8, 1e-5, 1, 0.1), c(2, 1e-5, 0.1, 0.9))) {
+    l <- dp_ledger(NULL, case[1], case[2], "steps", step = case[3], reserve = case[4])
+    mu2 <- if (case[4] > 0) case[4] * dp_ledger(NULL, case[1], case[2], "gdp")$limits[1] else 0
+    expect_equal(l$limits[2:3], c(mu2, 0), tolerance = 1e-9)
+    expect_lte(plan(case[1], case[3], l$limits[1], l$limits[2]), case[2] * (1 + 1e-8))
+    expect_gt(plan(case[1], case[3], l$limits[1] + 1, l$limits[2]), case[2])
+    # both sums have to hold, whatever is left of the other
+    if (mu2 > 0) expect_identical(many(l, event_gaussian(sqrt(7 / mu2) * (1 + 1e-9))), 7)
+    expect_error(ledger_spend(l, event_gaussian(1e4)), class = "riemdp_error_budget")
+    expect_identical(many(l, event_pure(case[3])), l$limits[1])
+    expect_error(ledger_spend(l, event_pure(1e-9)), class = "riemdp_error_budget")
+    expect_true(ledger_verify(l)$ok)
+    expect_match(format(l), "no further pure release", all = FALSE)
+  }
+  # 97 % of what the best plan allows was asked for; the other rules have 130 of 142 at most
+  expect_identical(dp_ledger(NULL, 1, 1e-6, "steps", step = 0.02)$limits[1], 142)
+  for (event in list(event_approx(0.01, 1e-9), event_discrete_gaussian(10))) {
+    expect_error(ledger_spend(dp_ledger(NULL, 1, 1e-6, "steps"), event), class = "riemdp_error_unpriced")
+  }
+  sized <- dp_ledger(NULL, 1, 1e-6, "steps")
+  expect_identical(sized$orders, 0.02)
+  expect_error(dp_ledger(sized, step = 0.03), "made with step = 0.02", class = "riemdp_error_ledger")
+  expect_identical(dp_ledger(sized, step = 0.02)$uid, sized$uid)
+  argument <- function(...) expect_error(dp_ledger(NULL, 1, 1e-6, ...), class = "riemdp_error_argument")
+  argument("steps", step = 0)
+  argument("steps", step = 3)
+  argument("steps", step = 1e-6)
+  argument("steps", orders = 8)
+  argument("zcdp", step = 0.1)
+  argument("steps", step = 0.5, reserve = 0.999)
+  expect_error(event_price(event_pure(1), "steps"), class = "riemdp_error_argument")
+})
+
+test_that("a release counts as so many steps as show no less, and no fewer would", {
+  stick <- function(e, k, x) sum(dbinom(0:k, k, plogis(e)) * pmax(0, 1 - exp(x - (2 * 0:k - k) * e)))
+  for (step in c(1e-3, 0.02, 0.3, 2)) for (ratio in c(1.001, 1.5, 2, 2.5, 3, 7, if (step < 1) 12.3)) {
+    epsilon <- ratio * step
+    count <- inner$steps_of(epsilon, step)
+    x <- seq(-1.1, 1.1, length.out = 501) * epsilon
+    gap <- function(k) min(vapply(x, function(a) stick(step, k, a) - max(0, 1 - exp(a), plogis(epsilon) - exp(a) * plogis(-epsilon)), 0))
+    expect_gte(gap(count), -1e-12)
+    expect_lt(gap(count - 1), -1e-11)
+  }
+  expect_identical(vapply(c(0, 1e-9, 0.05, 0.3, 0.1 * 3), inner$steps_of, 0, 0.3), c(0, 1, 1, 1, 1))
+  expect_identical(inner$steps_of(1e9, 0.02), 1e6) # more than a ledger has
 })
 
 # ---- what enters -------------------------------------------------------------------------------------------------------
