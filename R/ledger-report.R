@@ -98,6 +98,67 @@ print.riemdp_ledger <- function(x, ...) {
   invisible(x)
 }
 
+# ---- what was spent --------------------------------------------------------------------------------------------------
+# An odometer: an epsilon that holds at whatever moment one stops and asks (proofs/ledger.md, section 11).
+
+# shares of the limits at which it can stand, beside nothing at all
+ODOMETER_LEVELS <- 2^(-(0:40) / 4)
+
+#' What a ledger's releases have cost so far, as an epsilon
+#'
+#' The budget of a [dp_ledger()] holds from the first release on. An odometer says what has been lost up to now, which
+#' is less. Such a number needs a proof of its own, since who looks at it may go on or stop because of it: the price of
+#' the releases made, as if they had been planned, holds for no such reader.
+#'
+#' Let T be the transcript of all releases up to any moment that an analyst chooses by what was released, \eqn{\epsilon_T}
+#' the number told there, P and Q the laws of T for two neighbouring data sets. Then \eqn{P(T \in S) \le
+#' E_Q[e^{\epsilon_T}; T \in S] + \delta} for all sets S, with the ledger's delta (Rogers et al. 2016, in the
+#' form of an inequality of expectations). The numbers are those of 41 levels, fixed beforehand, which share that delta:
+#' from the whole budget down in steps of a fourth root of 2. So the epsilon jumps, and is up to some fifth above what a
+#' plan would cost that was fixed in advance; with the whole budget spent it is above the budget, which of course still
+#' holds. By `rule = "basic"` it is the sum of epsilons itself.
+#'
+#' @inheritParams ledger_verify
+#' @return A data frame with one row for each data set and part: `data_set`, `part` (`NA` for the data set as a whole,
+#'   which has lost what its dearest part has), `releases`, `epsilon` (0 before the first release) and `delta`. With
+#'   `sampled` the numbers are about the population.
+#' @references Rogers, R., Roth, A., Ullman, J. and Vadhan, S. (2016). Privacy odometers and filters: pay-as-you-go
+#' composition. *Advances in Neural Information Processing Systems* 29. \doi{10.48550/arXiv.1605.08294}
+#' @seealso [dp_ledger()], [ledger_report()]
+#' @examples
+#' budget <- dp_ledger(NULL, epsilon = 2, delta = 1e-6, rule = "zcdp")
+#' for (i in 1:10) ledger_spend(budget, event_pure(0.05))
+#' ledger_odometer(budget)
+#' budget
+#' @export
+ledger_odometer <- function(ledger) {
+  check_ledger(ledger)
+  rows <- Filter(function(a) is.na(a$analyst), ledger_accounts(ledger))
+  field <- function(name, kind) vapply(rows, function(a) as.vector(a[[name]], mode(kind)), kind)
+  data.frame(data_set = field("data_set", ""), part = ifelse(nzchar(field("part", "")), field("part", ""), NA_character_),
+             releases = field("releases", 0), delta = rep(ledger$delta, length(rows)),
+             epsilon = vapply(rows, function(a) odometer_epsilon(ledger, a$spent), 0))[c(1:3, 5, 4)]
+}
+
+# `spent`: a ledger's sums
+odometer_epsilon <- function(meta, spent) {
+  main <- seq_len(length(spent) - 1)
+  if (all(spent[main] == 0)) return(0)
+  rule <- LEDGER_RULES[[meta$rule]]
+  q <- meta$sampled[[1]]
+  of_population <- function(epsilon) if (q < 1) outwards(sampled_epsilon(epsilon, q)) else epsilon
+  if (is.null(rule$told)) return(of_population(spent[1] * (1 + 2 * LEDGER_ROUNDING)))
+  delta <- inside_budget(meta$epsilon, meta$delta, q)[2] * (1 - if (is.null(rule$reserves)) 0 else meta$reserve)
+  kinds <- if (is_each(meta)) list(main) else as.list(main)
+  each <- delta / (length(ODOMETER_LEVELS) * length(kinds))
+  told <- vapply(kinds, function(which) {
+    share <- max(0, spent[which] / meta$limits[which], na.rm = TRUE)
+    reached <- ODOMETER_LEVELS[ODOMETER_LEVELS >= share * (1 - LEDGER_ROUNDING)]
+    if (length(reached)) rule$told(outwards(min(reached) * meta$limits[which]), each, meta, which) else Inf
+  }, 0)
+  of_population(min(told))
+}
+
 # ---- the report ------------------------------------------------------------------------------------------------------
 
 #' A report of a ledger

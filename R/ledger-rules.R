@@ -38,6 +38,8 @@ stated_price <- function(event, delta) {
 #   orders       function(epsilon, delta): the orders where none are asked for
 #   step         function(epsilon, delta): the step where none is asked for; it takes the place of orders
 #   nothing      what to say where `room` finds nothing
+#   told         function(sums, delta, meta, which): epsilon at `delta` of releases whose sums, those of number `which`,
+#                never exceed these; where there is none the first sum is an epsilon
 LEDGER_RULES <- list(
   basic = list(
     adds = "epsilons are added, and deltas",
@@ -64,6 +66,7 @@ LEDGER_RULES <- list(
     cost = function(event, orders, delta, kept) cost_of_parts(event, "zCDP", zcdp_price),
     room = function(left, fits) largest_fit(fits, event_pure),
     enough = function(room) enough_pure(room),
+    told = function(sums, delta, meta, which) rho_epsilon(sums, delta)$value,
     needs_delta = TRUE, reserves = TRUE
   ),
   rdp = list(
@@ -83,6 +86,7 @@ LEDGER_RULES <- list(
     },
     room = function(left, fits) largest_fit(fits, event_pure),
     enough = function(room) enough_pure(room),
+    told = function(sums, delta, meta, which) outwards(sums + epsilon_balle(meta$orders[which], 0, delta)),
     needs_delta = TRUE, reserves = TRUE,
     orders = function(epsilon, delta) max(2, round(zcdp_order(epsilon, delta)))
   ),
@@ -101,6 +105,7 @@ LEDGER_RULES <- list(
     cost = function(event, orders, delta, kept) c(never_free(gdp_bound(event, kept)^2, event), 0),
     room = function(left, fits) largest_fit(fits, event_gdp),
     enough = function(room) sprintf("enough for one release with Gaussian noise of multiplier %.4g", 1 / room),
+    told = function(sums, delta, meta, which) gdp_epsilon(outwards(sqrt(sums + kept_beside(meta))), delta),
     needs_delta = TRUE, keeps = TRUE
   ),
   steps = list(
@@ -116,6 +121,12 @@ LEDGER_RULES <- list(
     cost = function(event, orders, delta, kept) c(unname(steps_price(event, orders)), 0),
     room = function(left, fits) largest_fit(fits, event_pure),
     enough = function(room) enough_pure(room),
+    told = function(sums, delta, meta, which) {
+      count <- floor(sums[1]) # they are whole
+      step <- outwards(meta$orders)
+      most <- count * step + if (sums[2] > 0) gdp_epsilon(sqrt(sums[2]), delta) else 0
+      falling_root(function(epsilon) steps_delta(step, count, sums[2], epsilon), delta, most)
+    },
     needs_delta = TRUE, divides = TRUE, each = TRUE, nothing = "no further pure release",
     step = function(epsilon, delta) epsilon / 50
   )

@@ -546,7 +546,7 @@ arguments <- c(
   dp_conformal = "x=chunked_any M epsilon at=one bound=positive level=share invalid=conformal_invalid unit=unit_any neighbours source=note ledger",
   dp_ledger = "path=no_path epsilon delta rule data_sets quotas analyst", ledger_history = "ledger",
   ledger_spend = "ledger event=ledger_event what=note source=note",
-  ledger_receipt = "x=ledger_receipt", ledger_verify = "ledger receipts=ledger_receipt", ledger_report = "ledger",
+  ledger_receipt = "x=ledger_receipt", ledger_verify = "ledger receipts=ledger_receipt", ledger_report = "ledger", ledger_odometer = "ledger",
   dp_mean_plan = "M n=count epsilon center=one radius",
   dp_region_plan = "M n=count epsilon center=one radius spread=positive", mechanism_table = "spaces=M n=count epsilon delta=zero radius",
   dp_uncertainty = "r=release", confint.riemdp_mean = "object=release covariance=private_covariance", region_contains = "r=ellipsoid x=plane_points",

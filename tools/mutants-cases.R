@@ -919,6 +919,16 @@ steps("ratio", "  least <- ceiling(epsilon / step)\n", "  return(ceiling(epsilon
 steps("corner", "    for (x in corners[corners < epsilon]) {", "    for (x in utils::tail(corners[corners < epsilon], 1)) {", "all corners are compared")
 steps("times", "    total <- total + part$times * one\n", "    total <- total + one\n", "a composition costs all its parts")
 steps("rounding", "  step <- step * (1 + LEDGER_ROUNDING) # three tenths are a step of .3\n", "", "three tenths are a step of .3")
+# what was spent so far
+odometer <- function(name, old, new, why, file = "report", ...) mutant(paste0("odometer-", name), sprintf("R/ledger-%s.R", file), old, new, why, "^ledger$", ...)
+odometer("delta-whole", "  each <- delta / (length(ODOMETER_LEVELS) * length(kinds))", "  each <- delta / length(kinds)", "levels share the delta")
+odometer("orders-share", "(length(ODOMETER_LEVELS) * length(kinds))", "length(ODOMETER_LEVELS)", "orders share the delta")
+odometer("level-below", "rule$told(outwards(min(reached) *", "rule$told(outwards(0.97 * min(reached) *", "the level covers what was spent")
+odometer("running", "    reached <- ODOMETER_LEVELS[ODOMETER_LEVELS >= share * (1 - LEDGER_ROUNDING)]", "    reached <- share", "levels are fixed beforehand")
+odometer("reserve", " * (1 - if (is.null(rule$reserves)) 0 else meta$reserve)\n", "\n", "a kept share of delta isn't used twice")
+odometer("population", "  of_population(min(told))", "  min(told)", "what is told is about the population")
+odometer("first-share", "    share <- max(0, spent[which]", "    share <- max(0, (spent[which] / meta$limits[which])[1], 0 * spent[which]", "of two sums the larger share")
+odometer("kept", "gdp_epsilon(outwards(sqrt(sums + kept_beside(meta))), delta)", "gdp_epsilon(outwards(sqrt(sums)), delta)", "kept noise counts as spent", "rules")
 # quotas of analysts
 quota <- function(name, file, old, new, why, ...) mutant(paste0("quota-", name), paste0("R/ledger", file, ".R"), old, new, why, "ledger-quotas", ...)
 quota("unasked", "-rules", '  if (!is.null(analyst) && is.null(own)) return(list(lacks = "quota"))\n', "", "a quota is a limit")

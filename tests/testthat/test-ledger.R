@@ -59,7 +59,7 @@ test_that("limits are sound, and no smaller than the simple formulas", {
 
 test_that("a rule is one entry of the table", {
   holds <- c("adds", "suits", "help", "unit", "price", "units", "limits", "cost", "room", "enough")
-  where_it_holds <- c("stated", "needs_delta", "reserves", "orders", "keeps", "divides", "each", "step", "nothing")
+  where_it_holds <- c("stated", "needs_delta", "reserves", "orders", "keeps", "divides", "each", "step", "nothing", "told")
   expect_identical(formals(dp_ledger)$rule, names(inner$LEDGER_RULES)[1])
   expect_identical(formals(event_price)$unit, names(inner$LEDGER_RULES)[1])
   for (rule in names(inner$LEDGER_RULES)) {
@@ -326,6 +326,72 @@ test_that("a release counts as so many steps as show no less, and no fewer would
   }
   expect_identical(vapply(c(0, 1e-9, 0.05, 0.3, 0.1 * 3), inner$steps_of, 0, 0.3), c(0, 1, 1, 1, 1))
   expect_identical(inner$steps_of(1e9, 0.02), 1e6) # more than a ledger has
+})
+
+# What an analyst gets who takes up to length(told) responses of e and stops when it pays: the largest P(S) - E_Q[e^told; S], exactly.
+# told[n + 1]: the epsilon that is told after n of them
+stopped <- function(told, e) {
+  p <- plogis(e)
+  most <- length(told) - 1
+  value <- 0
+  for (n in most:0) {
+    loss <- (2 * 0:n - n) * e
+    stop_now <- pmax(0, 1 - exp(told[n + 1] - loss))
+    value <- if (n == most) stop_now else pmax(stop_now, p * value[-1] + (1 - p) * value[-(n + 2)])
+  }
+  value
+}
+
+test_that("an odometer's epsilon holds for an analyst who stops when it pays, and that of a plan doesn't", {
+  e <- 0.02
+  delta <- 1e-4
+  told <- function(...) {
+    l <- dp_ledger(NULL, 1, delta, ...)
+    out <- ledger_odometer(l)$epsilon
+    while (tryCatch({
+      ledger_spend(l, event_pure(e))
+      TRUE
+    }, riemdp_error_budget = function(e) FALSE)) out <- c(out, ledger_odometer(l)$epsilon)
+    expect_identical(ledger_odometer(l)$releases, length(out) - 1)
+    out
+  }
+  planned <- c(0, vapply(1:250, function(n) as.double(dp_epsilon(event_compose(event_pure(e), times = n), delta)), 0))
+  expect_gt(stopped(planned, e), 1.5 * delta)
+  for (rule in names(inner$LEDGER_RULES)) {
+    found <- told(rule)
+    expect_true(all(diff(found) >= 0) && found[1] == 0, label = rule)
+    expect_lte(stopped(found, e), delta)
+    n <- length(found) - 1
+    if (rule == "basic") next
+    # it says less than the sum of epsilons where there are many, and no more than one and a half times what a plan costs
+    expect_lt(found[n + 1], n * e)
+    expect_lt(found[n + 1], 1.7 * planned[n + 1])
+    expect_gt(found[n + 1], planned[n + 1])
+  }
+  expect_equal(told("basic"), 0:50 * e, tolerance = 1e-12)
+  # by its definition: the least of 41 levels that covers the sum, at its share of delta
+  l <- dp_ledger(NULL, 2, 1e-5, "gdp", data_sets = list(default = c("north", "south")))
+  mu2 <- l$limits[1]
+  ledger_spend(l, event_gaussian(1 / sqrt(0.1 * mu2)), part = "north")
+  ledger_spend(l, event_gaussian(1 / sqrt(0.3 * mu2)), part = "south")
+  level <- function(share) as.double(dp_epsilon(event_gdp(sqrt(share * mu2)), 1e-5 / 41))
+  expect_equal(ledger_odometer(l)$epsilon, c(level(2^-1.5), level(2^-3.25), level(2^-1.5)), tolerance = 1e-7)
+  expect_identical(ledger_odometer(l)$part, c(NA, "north", "south"))
+  # of a population, and a share of delta that is kept for releases with one of their own
+  z <- dp_ledger(NULL, 0.5, 1e-6, "zcdp", sampled = 0.1, reserve = 0.25)
+  ledger_spend(z, event_zcdp(z$limits[1] / 2))
+  inside <- as.double(dp_epsilon(event_zcdp(z$limits[1] / 2), 0.75 * 1e-5 / 41, "zcdp"))
+  expect_equal(ledger_odometer(z)$epsilon, log1p(0.1 * expm1(inside)), tolerance = 1e-7)
+  r <- dp_ledger(NULL, 3, 1e-5, "rdp", orders = c(8, 20))
+  ledger_spend(r, event_rdp(c(8, 20), r$limits[1:2] * c(0.9, 0.24)))
+  at <- function(order, bound) as.double(dp_epsilon(event_rdp(order, bound), 0.9e-5 / 82, "rdp", conversion = "balle"))
+  expect_equal(ledger_odometer(r)$epsilon, min(at(8, r$limits[1]), at(20, r$limits[2] / 4)), tolerance = 1e-6)
+  # both sums of steps: the larger share
+  s <- dp_ledger(NULL, 1, 1e-5, "steps", step = 0.1, reserve = 0.3)
+  ledger_spend(s, event_gaussian(1.001 / sqrt(s$limits[2] / 2)))
+  ledger_spend(s, event_pure(0.1))
+  plan <- function(epsilon) inner$steps_delta(0.1, floor(s$limits[1] / 2), s$limits[2] / 2, epsilon) - 1e-5 / 41
+  expect_equal(ledger_odometer(s)$epsilon, uniroot(plan, c(0.01, 5), tol = 1e-12)$root, tolerance = 1e-6)
 })
 
 # ---- what enters -------------------------------------------------------------------------------------------------------
