@@ -76,6 +76,8 @@ need_database <- function(file) {
 }
 
 is_sqlite <- function(con) inherits(con, "SQLiteConnection")
+is_postgres <- function(con) inherits(con, c("PqConnection", "PostgreSQLConnection", "PostgreSQL"))
+is_mariadb <- function(con) inherits(con, c("MariaDBConnection", "MySQLConnection"))
 
 # ---- connections -----------------------------------------------------------------------------------------------------
 # Connections to files that stay open between operations, by path. One is used again only by the process that opened
@@ -196,14 +198,17 @@ sqlite_durable <- function(con) {
   }
 }
 
-is_postgres <- function(con) inherits(con, c("PqConnection", "PostgreSQLConnection", "PostgreSQL"))
-
 # in the transaction that is to be durable
-server_durable <- function(con) {
-  if (!is_postgres(con)) {
-    abort_not_durable(sprintf(paste("commits through %s connections aren't known to be on the disk: use a file",
-                                    "(SQLite) or PostgreSQL."), class(con)[1]))
-  }
+server_durable <- function(con, trusted = FALSE) {
+  if (trusted) return(invisible())
+  if (is_postgres(con)) return(postgres_durable(con))
+  if (is_mariadb(con)) return(mariadb_durable(con))
+  abort_not_durable(sprintf(paste("commits through %s connections aren't known to be on the disk: use a file (SQLite),",
+                                  "PostgreSQL or MariaDB; or say durable = \"trusted\", if you know that they are."),
+                            class(con)[1]))
+}
+
+postgres_durable <- function(con) {
   setting <- function(name) as.character(DBI::dbGetQuery(con, paste("SHOW", name))[[1]])
   for (name in c("fsync", "full_page_writes")) {
     if (setting(name) != "on") abort_not_durable(sprintf("the PostgreSQL server runs with %s = off.", name))
@@ -218,6 +223,64 @@ server_durable <- function(con) {
     paste(sprintf("to_regclass('%s')", TABLE_NAMES), collapse = ", "), ")"
   ))[[1]]
   if (as.numeric(passing) > 0) abort_not_durable("tables of the ledger are unlogged or temporary.")
+}
+
+# What a commit needs there: the log on the disk, also of replication, without which recovery rolls the commit back;
+# pages that can't be torn; tables of the engine that has transactions, in which names are compared byte by byte.
+MARIADB_NEEDS <- list(innodb_flush_log_at_trx_commit = "1", innodb_doublewrite = c("1", "ON"))
+
+mariadb_durable <- function(con) {
+  ask <- function(sql) DBI::dbGetQuery(con, sql)
+  names <- c(names(MARIADB_NEEDS), "sync_binlog", "log_bin", "innodb_flush_method")
+  found <- ask(paste0("SELECT version() AS version, ", paste0("@@global.", names, " AS ", names, collapse = ", ")))
+  found <- vapply(found, function(x) toupper(as.character(x)), "")
+  if (!grepl("MARIADB", found[["version"]], fixed = TRUE)) {
+    abort_not_durable("this is a MySQL server, which isn't known here: use MariaDB, PostgreSQL or a file (SQLite).")
+  }
+  needs <- c(MARIADB_NEEDS, if (found[["log_bin"]] %in% c("1", "ON")) list(sync_binlog = "1"))
+  for (name in names(needs)) {
+    if (!found[[name]] %in% needs[[name]]) {
+      abort_not_durable(sprintf("the MariaDB server runs with %s = %s.", name, tolower(found[[name]])))
+    }
+  }
+  if (grepl("NOSYNC|LITTLESYNC", found[["innodb_flush_method"]])) {
+    abort_not_durable("the MariaDB server runs with an innodb_flush_method that doesn't wait for the disk.")
+  }
+  there <- ask(sprintf("SELECT table_name AS name FROM information_schema.tables WHERE table_schema = database() AND
+                       table_name IN (%s)", paste0("'", TABLE_NAMES, "'", collapse = ", ")))$name
+  for (table in there) mariadb_table(table, ask(sprintf("SHOW CREATE TABLE %s", table))[[2]])
+}
+
+# `made`: the statement that would make the table anew, as the server tells it
+mariadb_table <- function(table, made) {
+  if (!grepl("^CREATE TABLE ", made)) abort_not_durable(sprintf("the table %s is temporary, or a view.", table))
+  if (!grepl("ENGINE=InnoDB", made, fixed = TRUE)) {
+    abort_not_durable(sprintf("the table %s has an engine that isn't InnoDB.", table))
+  }
+  if (!grepl("COLLATE=utf8mb4_nopad_bin", made, fixed = TRUE)) {
+    abort_riemdp("ledger", sprintf(paste("names in the table %s aren't compared byte by byte: two data sets would be",
+                                         "one. Nothing is released."), table))
+  }
+}
+
+# What this connection does with text: nothing is cut off, and no other set of characters is written
+mariadb_session <- function(con) {
+  DBI::dbExecute(con, "SET NAMES utf8mb4")
+  DBI::dbExecute(con, "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'")
+}
+
+# MariaDB ends a transaction with each table that is made: what a crash has left half made is completed, and what
+# follows has a transaction of its own
+make_tables <- function(run, con, tables) {
+  if (!is_mariadb(con)) return(for (sql in tables) run(sql))
+  for (sql in tables) {
+    sql <- sub("CREATE TABLE (IF NOT EXISTS )?", "CREATE TABLE IF NOT EXISTS ", sql)
+    sql <- sub("ADD COLUMN ", "ADD COLUMN IF NOT EXISTS ", sql)
+    table <- if (startsWith(sql, "CREATE TABLE")) " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin"
+    run(paste0(sql, table))
+  }
+  mariadb_durable(con)
+  DBI::dbExecute(con, "START TRANSACTION")
 }
 
 # file systems on other machines, as Linux names them
@@ -272,7 +335,7 @@ ledger_work <- function(ledger, work, write = TRUE) {
 LEDGER_TRIES <- 8L
 
 # Errors after which a server has written nothing and asks to try again: another transaction came between
-AGAIN <- "could not serialize access|deadlock detected|\\b(40001|40P01)\\b"
+AGAIN <- "could not serialize access|deadlock detected|try restarting transaction|\\b(40001|40P01)\\b"
 
 ledger_once <- function(ledger, work, write, again) {
   con <- NULL
@@ -293,7 +356,7 @@ ledger_once <- function(ledger, work, write, again) {
       }
       if (!isFALSE(write)) begin_work(con, isTRUE(write))
       open <- !isFALSE(write)
-      if (isTRUE(write) && !sqlite) server_durable(con)
+      if (isTRUE(write) && !sqlite) server_durable(con, isTRUE(ledger$trusted))
       fill <- filler(con)
       value <- work(function(sql, ...) fill(DBI::dbExecute, sql, list(...)),
                     function(sql, ...) fill(DBI::dbGetQuery, sql, list(...)), con)
@@ -315,15 +378,16 @@ ledger_once <- function(ledger, work, write, again) {
 }
 
 begin_work <- function(con, write) {
-  if (!is_sqlite(con)) {
-    DBI::dbBegin(con)
-    # whoever writes locks the ledger's row first, and has to see what was committed while it waited for that
-    level <- if (write) "READ COMMITTED" else "REPEATABLE READ"
-    if (is_postgres(con)) DBI::dbExecute(con, paste("SET TRANSACTION ISOLATION LEVEL", level))
-  } else {
-    # the right to write first, so that waiting can't end in a deadlock
-    DBI::dbExecute(con, if (write) "BEGIN IMMEDIATE" else "BEGIN")
+  # the right to write first, so that waiting can't end in a deadlock
+  if (is_sqlite(con)) return(DBI::dbExecute(con, if (write) "BEGIN IMMEDIATE" else "BEGIN"))
+  # whoever writes locks the ledger's row first, and has to see what was committed while it waited for that
+  level <- paste("SET TRANSACTION ISOLATION LEVEL", if (write) "READ COMMITTED" else "REPEATABLE READ")
+  if (is_mariadb(con)) {
+    mariadb_session(con)
+    DBI::dbExecute(con, level) # of the next transaction
   }
+  DBI::dbBegin(con)
+  if (is_postgres(con)) DBI::dbExecute(con, level)
 }
 
 close_connection <- function(ledger, con, done, durable) {

@@ -81,6 +81,7 @@ format.riemdp_ledger <- function(x, ...) {
     sprintf("  rule %s: %s; neighbours: %s", x$rule, LEDGER_RULES[[x$rule]]$adds,
             paste0(x$adjacency, if (isTRUE(x$pairs)) " (releases about one more or one less count as a group of two)")),
     sampled_words(x),
+    if (isTRUE(x$trusted)) "  that its commits outlast a crash is taken on trust",
     if (has_quotas(x)) paste("  quotas of analysts; opened", if (is.null(x$analyst)) "to read" else
       sprintf("as \"%s\"", x$analyst)),
     if (length(lines)) lines else "  no data set yet")

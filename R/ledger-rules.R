@@ -450,6 +450,71 @@ sampled_words <- function(meta) {
           symbol("delta"), inside[2])
 }
 
+# ---- places ----------------------------------------------------------------------------------------------------------
+
+check_ledger <- function(ledger, name = "ledger") {
+  l <- if (inherits(ledger, "riemdp_ledger") && is.list(ledger)) unclass(ledger)
+  if (!(holds_ledger_facts(l) && holds_ledger_place(l))) {
+    abort_riemdp("argument", sprintf("`%s` must be a ledger made by dp_ledger().", name))
+  }
+  ledger
+}
+
+holds_ledger_facts <- function(l) {
+  is_string(l$uid) && nzchar(l$uid) && is_string(l$rule) && l$rule %in% names(LEDGER_RULES) &&
+    is_string(l$adjacency) && l$adjacency %in% ADJACENCIES &&
+    is_doubles(l$epsilon, 1) && is_doubles(l$delta, 1) && is_doubles(l$reserve, 1) &&
+    is_doubles(l$orders, length(l$orders)) && is_doubles(l$sampled, 1) && is_string(names(l$sampled)) &&
+    is_doubles(l$limits, length(rule_units(l))) && holds_quotas(l)
+}
+
+holds_quotas <- function(l) {
+  is_doubles(l$quotas, length(l$quotas)) && length(names(l$quotas)) == length(l$quotas) &&
+    (is.null(l$analyst) || (is_string(l$analyst) && l$analyst %in% names(l$quotas)))
+}
+
+holds_ledger_place <- function(l) {
+  is_string(l$kind) && switch(l$kind, memory = is.integer(l$pid), file = is_string(l$path),
+                              connection = inherits(l$connection, "DBIConnection"), `function` = is.function(l$open),
+                              FALSE)
+}
+
+# the object, without what only the store knows
+ledger_place <- function(path) {
+  ledger <- if (is.null(path) || identical(path, ":memory:")) {
+    list(kind = "memory", pid = Sys.getpid())
+  } else if (is_string(path) && nzchar(path)) {
+    need_database(TRUE)
+    directory <- dirname(path.expand(path))
+    if (!dir.exists(directory)) abort_riemdp("ledger", "the directory of the ledger's file doesn't exist.")
+    if (dir.exists(path.expand(path))) abort_riemdp("ledger", "`path` is a directory: give the path of a file.")
+    file <- file.path(normalizePath(directory, winslash = "/"), basename(path.expand(path)))
+    list(kind = "file", path = file, creating = !file.exists(file) || file.size(file) == 0)
+  } else if (inherits(path, "DBIConnection")) {
+    need_database(FALSE)
+    list(kind = "connection", connection = path, pid = Sys.getpid())
+  } else if (is.function(path)) {
+    need_database(FALSE)
+    list(kind = "function", open = path)
+  } else if (inherits(path, "riemdp_ledger")) {
+    Filter(Negate(is.null), unclass(check_ledger(path, "path"))[c("kind", "path", "connection", "open", "pid", "uid", "trusted")])
+  } else {
+    abort_riemdp("argument",
+                 "`path` must be the path of a file, a DBI connection, a function that returns one, a ledger, or NULL.")
+  }
+  structure(ledger, class = "riemdp_ledger")
+}
+
+# whether what a server says of its commits is checked
+trust_place <- function(ledger, durable) {
+  if (durable == "checked") return(ledger)
+  if (!ledger$kind %in% c("connection", "function") || is_sqlite(ledger$connection)) {
+    abort_riemdp("argument", "durable = \"trusted\" is for database servers: what SQLite does is known.")
+  }
+  ledger$trusted <- TRUE
+  ledger
+}
+
 # ---- one event -------------------------------------------------------------------------------------------------------
 
 #' The price of an event in a unit that adds up

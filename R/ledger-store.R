@@ -159,14 +159,14 @@ has_ledger <- function(con) DBI::dbExistsTable(con, "riemdp_ledger")
 
 database_create <- function(ledger, meta, data_sets) {
   ledger_work(ledger, function(run, ask, con) {
-    for (sql in LEDGER_TABLES) run(sql)
+    make_tables(run, con, LEDGER_TABLES)
     if (!is.null(read_meta(ask))) {
       abort_riemdp("ledger",
                    "there is a ledger already, made by another process just now: leave `create` out to open it.")
     }
     facts <- fact_texts(meta)
     quotas <- has_quotas(meta)
-    if (quotas) for (sql in QUOTA_TABLES) run(sql)
+    if (quotas) make_tables(run, con, QUOTA_TABLES)
     do.call(run, c(list(
       paste("INSERT INTO riemdp_ledger (id, uid, format, budget_rule, epsilon, delta, adjacency, reserve, orders,",
             "limits, made_at, sampled, links, head, earlier", if (quotas) ", quotas", ")",

@@ -156,7 +156,8 @@ database_reader <- function(ask, con) {
   whole <- c("entry", "link", "version")
   # all as text or double numbers: an SQLite column may hold something else in each row
   cast <- function(columns) {
-    type <- ifelse(columns %in% whole, "FLOAT", "TEXT")
+    types <- if (is_mariadb(con)) c("DOUBLE", "CHAR") else c("FLOAT", "TEXT")
+    type <- ifelse(columns %in% whole, types[1], types[2])
     paste(sprintf("CAST(%s AS %s) AS %s", columns, type, columns), collapse = ", ")
   }
   meta <- ask("meta")

@@ -97,7 +97,13 @@ LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "or
 #'   `dp_ledger(function() DBI::dbConnect(RPostgres::Postgres(), ...), ...)`; a connection itself is taken too, for this
 #'   process only. For PostgreSQL each spending transaction sets `synchronous_commit` to `on` where it is less; `fsync`
 #'   or `full_page_writes` off, and tables that are unlogged or temporary, are refused.
-#' * Other databases are refused: how their commits reach the disk isn't known here.
+#'   For MariaDB (packages RMariaDB or RMySQL) `innodb_flush_log_at_trx_commit` other than 1, doublewrite off, a binary
+#'   log without `sync_binlog = 1`, other engines than InnoDB and temporary tables are refused; its tables compare names
+#'   byte by byte; the connection is left with utf8mb4 and a strict `sql_mode`. A replica that takes over may have
+#'   forgotten releases: that is yours to rule out.
+#' * Other databases are refused, MySQL too: how their commits reach the disk isn't known here. `durable = "trusted"`
+#'   skips these questions, for a server of which you know that what it has committed outlasts a crash. The ledger says
+#'   so where it is printed.
 #'
 #' That disks keep what they report as written is assumed. Whoever may write to the file or database may change it: keep
 #' it with the curator. The entries are a chain of hashes, whose last link each release carries as its receipt:
@@ -137,6 +143,8 @@ LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "or
 #' @param quotas shares of the budget by the names of analysts, each above 0 and at most 1; `NULL` for a ledger from
 #'   which anybody may spend. See "Quotas of analysts".
 #' @param analyst the name of the analyst who spends by this object.
+#' @param durable `"checked"`: databases that don't promise the disk are refused; `"trusted"`: a server's promise isn't
+#'   asked for, see "Safety". Said each time the ledger is opened.
 #' @return An object of class `riemdp_ledger`. `print()` says what is left; `summary()` is a data frame with one row for
 #'   each data set, part and unit: `data_set`, `part`, `unit`, `limit`, `spent`, `left`, `share_left`, `releases`;
 #'   `as.data.frame()` is [ledger_history()]. With `sampled` all of these are about the sample. With `quotas` there is
@@ -181,8 +189,10 @@ LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "or
 #' @export
 dp_ledger <- function(path = NULL, epsilon, delta, rule = "basic", ..., create = FALSE, data_sets = NULL,
                       orders = NULL, reserve = NULL, adjacency = c("replace-one", "add-remove"), pairs = FALSE,
-                      sampled = NULL, quotas = NULL, analyst = NULL, step = NULL) {
+                      sampled = NULL, quotas = NULL, analyst = NULL, step = NULL,
+                      durable = c("checked", "trusted")) {
   check_no_more(...)
+  durable <- check_choice(durable, "durable", c("checked", "trusted"))
   create <- check_flag(create, "create")
   pairs <- check_flag(pairs, "pairs")
   asked <- list(
@@ -197,7 +207,7 @@ dp_ledger <- function(path = NULL, epsilon, delta, rule = "basic", ..., create =
   )
   if (identical(asked$reserve, 1)) abort_riemdp("argument", "`reserve` must be below 1.")
   if (!is.null(data_sets)) data_sets <- check_data_sets(data_sets)
-  ledger <- ledger_place(path)
+  ledger <- trust_place(ledger_place(path), durable)
   found <- find_meta(ledger, create)
   made <- found %||% new_meta(asked)
   check_sampled_parts(made, data_sets)
@@ -239,32 +249,6 @@ abort_no_ledger <- function(ledger) {
     paste("If there should be one, look for it: a new one would be a second budget. To make the first one, say create",
           "= TRUE, once.")
   ))
-}
-
-# the object, without what only the store knows
-ledger_place <- function(path) {
-  ledger <- if (is.null(path) || identical(path, ":memory:")) {
-    list(kind = "memory", pid = Sys.getpid())
-  } else if (is_string(path) && nzchar(path)) {
-    need_database(TRUE)
-    directory <- dirname(path.expand(path))
-    if (!dir.exists(directory)) abort_riemdp("ledger", "the directory of the ledger's file doesn't exist.")
-    if (dir.exists(path.expand(path))) abort_riemdp("ledger", "`path` is a directory: give the path of a file.")
-    file <- file.path(normalizePath(directory, winslash = "/"), basename(path.expand(path)))
-    list(kind = "file", path = file, creating = !file.exists(file) || file.size(file) == 0)
-  } else if (inherits(path, "DBIConnection")) {
-    need_database(FALSE)
-    list(kind = "connection", connection = path, pid = Sys.getpid())
-  } else if (is.function(path)) {
-    need_database(FALSE)
-    list(kind = "function", open = path)
-  } else if (inherits(path, "riemdp_ledger")) {
-    Filter(Negate(is.null), unclass(check_ledger(path, "path"))[c("kind", "path", "connection", "open", "pid", "uid")])
-  } else {
-    abort_riemdp("argument",
-                 "`path` must be the path of a file, a DBI connection, a function that returns one, a ledger, or NULL.")
-  }
-  structure(ledger, class = "riemdp_ledger")
 }
 
 new_meta <- function(asked) {
@@ -367,33 +351,6 @@ check_data_sets <- function(x) {
     }
     vapply(as.vector(parts), check_name, "", name = "data_sets", USE.NAMES = FALSE)
   })
-}
-
-check_ledger <- function(ledger, name = "ledger") {
-  l <- if (inherits(ledger, "riemdp_ledger") && is.list(ledger)) unclass(ledger)
-  if (!(holds_ledger_facts(l) && holds_ledger_place(l))) {
-    abort_riemdp("argument", sprintf("`%s` must be a ledger made by dp_ledger().", name))
-  }
-  ledger
-}
-
-holds_ledger_facts <- function(l) {
-  is_string(l$uid) && nzchar(l$uid) && is_string(l$rule) && l$rule %in% names(LEDGER_RULES) &&
-    is_string(l$adjacency) && l$adjacency %in% ADJACENCIES &&
-    is_doubles(l$epsilon, 1) && is_doubles(l$delta, 1) && is_doubles(l$reserve, 1) &&
-    is_doubles(l$orders, length(l$orders)) && is_doubles(l$sampled, 1) && is_string(names(l$sampled)) &&
-    is_doubles(l$limits, length(rule_units(l))) && holds_quotas(l)
-}
-
-holds_quotas <- function(l) {
-  is_doubles(l$quotas, length(l$quotas)) && length(names(l$quotas)) == length(l$quotas) &&
-    (is.null(l$analyst) || (is_string(l$analyst) && l$analyst %in% names(l$quotas)))
-}
-
-holds_ledger_place <- function(l) {
-  is_string(l$kind) && switch(l$kind, memory = is.integer(l$pid), file = is_string(l$path),
-                              connection = inherits(l$connection, "DBIConnection"), `function` = is.function(l$open),
-                              FALSE)
 }
 
 # ---- spending --------------------------------------------------------------------------------------------------------

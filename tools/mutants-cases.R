@@ -919,6 +919,17 @@ steps("ratio", "  least <- ceiling(epsilon / step)\n", "  return(ceiling(epsilon
 steps("corner", "    for (x in corners[corners < epsilon]) {", "    for (x in utils::tail(corners[corners < epsilon], 1)) {", "all corners are compared")
 steps("times", "    total <- total + part$times * one\n", "    total <- total + one\n", "a composition costs all its parts")
 steps("rounding", "  step <- step * (1 + LEDGER_ROUNDING) # three tenths are a step of .3\n", "", "three tenths are a step of .3")
+# MariaDB, where it is installed
+maria <- function(name, old, new, why, ...) mutant(paste0("mariadb-", name), "R/ledger-database.R", old, new, why, "ledger-store", ...)
+maria("log", 'MARIADB_NEEDS <- list(innodb_flush_log_at_trx_commit = "1", ', 'MARIADB_NEEDS <- list(innodb_flush_log_at_trx_commit = c("1", "2"), ', "the log is on the disk")
+maria("torn", 'innodb_doublewrite = c("1", "ON"))', 'innodb_doublewrite = c("0", "1", "ON", "OFF"))', "pages can't be torn")
+maria("binlog", ' if (found[["log_bin"]] %in% c("1", "ON")) list(sync_binlog = "1"))', " NULL)", "the log of replication is on the disk")
+maria("temporary", '  if (!grepl("^CREATE TABLE ", made)) abort', "  if (FALSE) abort", "tables are no temporary ones")
+maria("engine", '  if (!grepl("ENGINE=InnoDB", made, fixed = TRUE)) {', "  if (FALSE) {", "tables have transactions")
+maria("names", '  if (!grepl("COLLATE=utf8mb4_nopad_bin", made, fixed = TRUE)) {', "  if (FALSE) {", "names are compared byte by byte")
+maria("cut-off", "STRICT_ALL_TABLES,NO_ENGINE", "NO_ENGINE", "no text is cut off")
+maria("again", '  DBI::dbExecute(con, "START TRANSACTION")\n', "", "a ledger is made in one transaction", equivalent = "a crash between two statements of making one leaves a ledger without data sets, which are declared when it is opened")
+mutant("trusted-files", "R/ledger-rules.R", 'ledger$kind %in% c("connection", "function") || is_sqlite(ledger$connection)', "is_memory(ledger)", "only a server's commits are taken on trust", "ledger-store")
 # what was spent so far
 odometer <- function(name, old, new, why, file = "report", ...) mutant(paste0("odometer-", name), sprintf("R/ledger-%s.R", file), old, new, why, "^ledger$", ...)
 odometer("delta-whole", "  each <- delta / (length(ODOMETER_LEVELS) * length(kinds))", "  each <- delta / length(kinds)", "levels share the delta")

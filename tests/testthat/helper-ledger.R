@@ -183,3 +183,58 @@ watch_releases <- function(name, look, env = parent.frame()) {
     })
   })
 }
+
+# ---- a MariaDB server of the tests' own --------------------------------------------------------------------------------------
+
+# `open(driver)`: a new connection by one of `drivers`; `start(...)`: with further options; `crash()`: as if the power went. Skipped as above.
+mariadb_start <- function() {
+  skip_on_cran()
+  skip_on_os("windows")
+  skip_if_not_installed("DBI")
+  skip_if(nzchar(Sys.getenv("LD_PRELOAD")), "what is preloaded, a sanitizer, would be in the server's programs as well, which hang then")
+  objects <- c(RMariaDB = "MariaDB", RMySQL = "MySQL")
+  drivers <- Filter(function(p) requireNamespace(p, quietly = TRUE), names(objects))
+  server <- Filter(nzchar, c(Sys.which("mariadbd"), Sys.glob("/usr/sbin/mariadbd")))[1]
+  maker <- Sys.which("mariadb-install-db")
+  if (!length(drivers) || is.na(server) || !nzchar(maker)) skip("MariaDB or its driver isn't installed")
+  folder <- tempfile("maria", "/tmp") # sockets have short names only
+  dir.create(folder)
+  at <- function(name) file.path(folder, name)
+  user <- unname(Sys.info()[["effective_user"]])
+  common <- c("--no-defaults", paste0("--datadir=", at("data")), paste0("--user=", user))
+  if (system2(maker, c(common, "--skip-test-db"), stdout = FALSE, stderr = FALSE) != 0) {
+    unlink(folder, recursive = TRUE)
+    skip("MariaDB doesn't start here")
+  }
+  it <- list(folder = folder, drivers = drivers)
+  it$open <- function(driver = drivers[1], database = "mysql") {
+    who <- if (driver == "RMySQL") list(user = user) else list(username = user)
+    do.call(DBI::dbConnect, c(list(getExportedValue(driver, objects[[driver]])(), dbname = database, unix.socket = at("socket")), who))
+  }
+  it$query <- function(...) {
+    con <- it$open()
+    on.exit(DBI::dbDisconnect(con))
+    for (sql in c(...)) DBI::dbExecute(con, sql)
+  }
+  it$start <- function(...) {
+    options <- c(common, paste0("--socket=", at("socket")), paste0("--pid-file=", at("pid")), "--skip-networking", "--innodb-buffer-pool-size=32M", ...)
+    system2(server, options, stdout = at("log"), stderr = at("log"), wait = FALSE)
+    for (i in 1:600) {
+      con <- tryCatch(it$open(), error = function(e) NULL)
+      if (!is.null(con)) return(DBI::dbDisconnect(con))
+      Sys.sleep(0.1)
+    }
+    stop("MariaDB doesn't start: ", paste(utils::tail(readLines(at("log")), 5), collapse = "\n"))
+  }
+  it$crash <- function() {
+    pid <- as.integer(readLines(at("pid")))
+    tools::pskill(pid, tools::SIGKILL)
+    while (tools::pskill(pid, 0L)) Sys.sleep(0.05)
+  }
+  it$stop <- function() {
+    try(it$crash(), silent = TRUE)
+    unlink(folder, recursive = TRUE)
+  }
+  it$start()
+  it
+}

@@ -312,3 +312,92 @@ test_that("a token that was used up stays so, whatever an older copy says", {
   expect_error(inner$ledger_use_token(l, tokens[1], "run"), "resumed before", class = "riemdp_error_ledger")
   expect_error(inner$ledger_use_token(l, tokens[2], "run"), "older copy", class = "riemdp_error_ledger")
 })
+
+test_that("MariaDB: what was spent is spent after a crash, names are compared byte by byte, and what doesn't promise the disk is refused", {
+  server <- mariadb_start()
+  on.exit(server$stop())
+  odd <- "O'Brien ?set \\ \u00fc"
+  for (driver in server$drivers) {
+    server$query("DROP DATABASE IF EXISTS riemdp_test", "CREATE DATABASE riemdp_test CHARACTER SET latin1")
+    open <- function() suppressMessages(server$open(driver, "riemdp_test"))
+    ledger <- dp_ledger(open, 1, create = TRUE, data_sets = list(default = NULL, trial = c("a", "A", "a ", odd)))
+    refused(dp_ledger(open, 1, create = TRUE), "already")
+    for (part in c("a", "A", odd)) ledger_spend(ledger, event_pure(0.25), odd, data_set = "trial", part = part, source = odd)
+    for (i in 1:2) done <- ledger_spend(ledger, event_pure(0.25))
+    server$crash()
+    server$start()
+    again <- dp_ledger(open)
+    expect_identical(subset(summary(again), unit == "epsilon" & data_set == "trial")$part, c(NA, "A", odd, "a", "a "))
+    expect_identical(subset(summary(again), unit == "epsilon" & data_set == "trial")$spent, c(0.25, 0.25, 0.25, 0.25, 0))
+    history <- ledger_history(again)
+    expect_identical(history$what[history$data_set == "trial"], rep(odd, 3))
+    expect_true(ledger_verify(again, done)$ok)
+    expect_error(ledger_spend(again, event_pure(0.75)), class = "riemdp_error_budget")
+    # nothing is cut off in silence
+    refused(inner$ledger_work(again, function(run, ask, con) run("UPDATE riemdp_account SET data_set = ?x WHERE part = ''", x = strrep("x", 300))))
+    token <- inner$ledger_token(again, "a seal")
+    inner$ledger_use_token(again, token, "a seal")
+    refused(inner$ledger_use_token(again, token, "a seal"))
+    spend <- function() ledger_spend(again, event_pure(1 / 64))
+    for (change in c("ENGINE=MyISAM", "ENGINE=Aria")) {
+      server$query(paste("ALTER TABLE riemdp_test.riemdp_token", change))
+      refused(spend(), "riemdp_token has an engine that isn't InnoDB")
+    }
+    server$query("ALTER TABLE riemdp_test.riemdp_token ENGINE=InnoDB", "ALTER TABLE riemdp_test.riemdp_entry COLLATE utf8mb4_general_ci")
+    refused(spend(), "riemdp_entry aren't compared byte by byte")
+    server$query("ALTER TABLE riemdp_test.riemdp_entry COLLATE utf8mb4_nopad_bin")
+    refused(dp_ledger(function() {
+      con <- open()
+      DBI::dbExecute(con, "CREATE TEMPORARY TABLE riemdp_token (token TEXT) ENGINE=InnoDB")
+      con
+    }, data_sets = "more"), "riemdp_token is temporary")
+    for (weak in c(0, 2)) {
+      server$query(sprintf("SET GLOBAL innodb_flush_log_at_trx_commit = %d", weak))
+      refused(spend(), sprintf("innodb_flush_log_at_trx_commit = %d", weak))
+    }
+    # what the user knows better
+    trusting <- dp_ledger(open, durable = "trusted")
+    expect_match(format(trusting), "taken on trust", all = FALSE)
+    ledger_spend(trusting, event_pure(1 / 64))
+    server$query("SET GLOBAL innodb_flush_log_at_trx_commit = 1")
+    spend()
+    expect_identical(summary(again)$spent[1], 0.53125)
+    # quotas have columns and a table of their own
+    server$query("DROP DATABASE riemdp_test", "CREATE DATABASE riemdp_test")
+    ledger <- dp_ledger(open, 1, create = TRUE, quotas = stats::setNames(c(0.5, 0.25), c(odd, "anna")))
+    own <- dp_ledger(open, analyst = odd)
+    ledger_spend(own, event_pure(0.5))
+    expect_error(ledger_spend(own, event_pure(1 / 64)), class = "riemdp_error_budget")
+    expect_true(ledger_verify(ledger)$ok)
+  }
+  # several processes, killed now and then
+  server$query("DROP DATABASE riemdp_test", "CREATE DATABASE riemdp_test")
+  folder <- tempfile("storm")
+  dir.create(folder)
+  set.seed(4)
+  found <- ledger_storm(open, 4, if (quick()) 4 else 12, folder, mean_life = 4)
+  expect_identical(storm_faults(found), NULL)
+  expect_true(ledger_verify(dp_ledger(open))$ok)
+  # logs of replication: without them on the disk recovery rolls commits back; pages that may be torn
+  spend <- function() ledger_spend(dp_ledger(open, data_sets = "late"), event_pure(1e-3), data_set = "late")
+  server$crash()
+  server$start("--log-bin=log", "--sync-binlog=0", "--server-id=1")
+  refused(spend(), "sync_binlog = 0")
+  server$query("SET GLOBAL sync_binlog = 1")
+  spend()
+  server$crash()
+  server$start("--log-bin=log", "--sync-binlog=1", "--server-id=1", "--skip-innodb-doublewrite")
+  refused(spend(), "innodb_doublewrite")
+})
+
+test_that("only a server's commits are taken on trust", {
+  skip_without_sqlite()
+  argument <- function(place) expect_error(dp_ledger(place, 1, durable = "trusted"), class = "riemdp_error_argument")
+  argument(NULL)
+  argument(tempfile(fileext = ".sqlite"))
+  con <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+  on.exit(DBI::dbDisconnect(con))
+  argument(con)
+  # an SQLite file is checked by whatever function it is opened
+  refused(dp_ledger(function() DBI::dbConnect(RSQLite::SQLite(), ":memory:"), 1, create = TRUE, durable = "trusted"), "in memory")
+})
