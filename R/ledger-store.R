@@ -273,8 +273,8 @@ store_spend <- function(ledger, data_set, part, entry, decide) {
     if (nzchar(part)) {
       changed <- c(changed, run("write_part", spent = hex(after$part), data_set = data_set, part = part))
     }
-    claim_files(ledger$uid, data_set, part, entry$files, function(token) ask("token_read", token = token)$what,
-                function(token, owner) run("token", token = token, what = owner, at = utc_now()))
+    claim_part(ledger$uid, data_set, part, entry, function(token) ask("token_read", token = token)$what,
+               function(token, owner) run("token", token = token, what = owner, at = utc_now()))
     if (!is.null(entry$analyst)) changed <- c(changed, write_own(run, entry$analyst, data_set, part, after$own))
     row <- chained_row(meta, data_set, part, version + 1L, entry)
     changed <- c(changed, do.call(run, c(list(if (is.null(row$analyst)) "entry" else "entry_analyst"), row)),
@@ -329,8 +329,8 @@ memory_spend <- function(state, data_set, part, entry, decide) {
   account <- moved(account, after)
   if (!is.null(analyst)) account$own[[analyst]] <- moved(own, after$own)
   suspendInterrupts({
-    claim_files(state$meta$uid, data_set, part, entry$files, function(token) state$tokens[[token]],
-                function(token, owner) state$tokens[[token]] <- owner)
+    claim_part(state$meta$uid, data_set, part, entry, function(token) state$tokens[[token]],
+               function(token, owner) state$tokens[[token]] <- owner)
     state$entries[[sprintf("%.0f", row$link)]] <- row
     state$links <- row$link
     state$head <- row$head
@@ -439,9 +439,29 @@ ledger_token <- function(ledger, seal) {
   token
 }
 
+# What binds a part: the files that its records lie in, and the column that tells parts of a data set from each other.
+# read(token) gives whose a token is, keep(token, owner) writes it.
+claim_part <- function(uid, data_set, part, entry, read, keep) {
+  if (!nzchar(part)) return(invisible())
+  claim_key(uid, data_set, entry$key, read, keep)
+  claim_files(uid, data_set, part, entry$files, read, keep)
+}
+
+# From the first release on that has one, each release of a part has that column (proofs/ledger.md, section 10)
+claim_key <- function(uid, data_set, key, read, keep) {
+  token <- sha256(canonical("riemdp-key", uid, data_set))
+  had <- read(token)
+  owner <- if (!is.null(key)) paste("key", key)
+  if (!length(had) && !is.null(key)) return(keep(token, owner))
+  if (!length(had) || identical(had, owner)) return(invisible())
+  abort_riemdp("argument", sprintf(
+    paste("the parts of data set \"%s\" are told apart by the column \"%s\": give part = ledger_part(name, key,",
+          "\"%s\"). Nothing is released."), data_set, sub("^key ", "", had), sub("^key ", "", had)
+  ))
+}
+
 # Takes files for a part of a data set; an error where one of them is another part's (proofs/ledger.md, section 10).
-# read(token) gives whose a token is, keep(token, owner) writes it. The first token stands for all files together, so
-# that few are looked up where the same ones are released again.
+# The first token stands for all files together, so that few are looked up where the same ones are released again.
 claim_files <- function(uid, data_set, part, files, read, keep) {
   if (!length(files)) return(invisible())
   files <- sort(unique(enc2utf8(files)), method = "radix")

@@ -919,6 +919,14 @@ steps("ratio", "  least <- ceiling(epsilon / step)\n", "  return(ceiling(epsilon
 steps("corner", "    for (x in corners[corners < epsilon]) {", "    for (x in utils::tail(corners[corners < epsilon], 1)) {", "all corners are compared")
 steps("times", "    total <- total + part$times * one\n", "    total <- total + one\n", "a composition costs all its parts")
 steps("rounding", "  step <- step * (1 + LEDGER_ROUNDING) # three tenths are a step of .3\n", "", "three tenths are a step of .3")
+# parts by a public column
+keyed <- function(name, file, old, new, why, ...) mutant(paste0("keyed-", name), paste0("R/", file, ".R"), old, new, why, "ledger-quotas", ...)
+keyed("any", "ledger", "  if (!all(key %in% name)) {", "  if (!any(key %in% name)) {", "each record is of the part")
+keyed("count", "private-release", "  part <- check_part(part, records$n)\n", "", "there is a value for each record")
+keyed("forgotten", "ledger-store", "return(keep(token, owner))\n  if (!length(had)", "return(invisible())\n  if (!length(had)", "parts with a column stay so")
+keyed("once", "ledger-store", "identical(had, owner)) return(invisible())\n  abort", "TRUE) return(invisible())\n  abort", "parts with a column stay so")
+keyed("name", "ledger", 'key = attr(part, "column"))', 'key = if (!is.null(attr(part, "column"))) "key")', "the same column tells all parts")
+keyed("sets", "ledger-store", 'canonical("riemdp-key", uid, data_set)', 'canonical("riemdp-key", uid)', "data sets have columns of their own")
 # MariaDB, where it is installed
 maria <- function(name, old, new, why, ...) mutant(paste0("mariadb-", name), "R/ledger-database.R", old, new, why, "ledger-store", ...)
 maria("log", 'MARIADB_NEEDS <- list(innodb_flush_log_at_trx_commit = "1", ', 'MARIADB_NEEDS <- list(innodb_flush_log_at_trx_commit = c("1", "2"), ', "the log is on the disk")

@@ -295,6 +295,80 @@ test_that("processes that spend at once share a quota, and a killed one gives no
   expect_identical(row_of(ledger, "ben")$left, 0)
 })
 
+test_that("a part by a public column takes no record of another part, and holds for all parts from then on", {
+  x <- cbind(seq(-1, 1, length.out = 30), 0.2)
+  site <- rep(c("north", "south"), c(20, 10))
+  north <- site == "north"
+  part <- function(name, key, ...) ledger_part(name, key, "site", ...)
+  argument(part("north", site), "not every record is of the part \"north\"")
+  argument(part("north", c("north", NA)))
+  for (bad in list(character(), 1, NULL, list("north"), cbind("north"))) argument(part("north", bad))
+  argument(ledger_part("", "north"))
+  expect_output(print(part("north", site[north])), "^part \"north\" by the column \"site\"$")
+  for (place in places()) {
+    ledger <- dp_ledger(place, 3, create = !is.null(place), data_sets = list(trial = c("north", "south"), other = c("north", "south")))
+    mean_of <- function(x, part, data_set = "trial") {
+      dp_mean(x, euclidean(2), 0.5, center = c(0, 0), radius = 2, ledger = ledger, data_set = data_set, part = part)
+    }
+    spent_by <- function(data_set) sum(ledger_history(ledger)$data_set == data_set)
+    # one value for each record
+    argument(mean_of(x, part("north", site[north])), "one value for each record")
+    expect_identical(spent_by("trial"), 0L)
+    r <- mean_of(x[north, ], part("north", factor(site)[north]))
+    expect_identical(r$budget$part, "north")
+    expect_identical(ledger_history(ledger)$part, "north")
+    # the same records as another part: only with a column that says so, of another name, or without one
+    argument(mean_of(x[north, ], "south"), "ledger_part\\(name, key, \"site\"\\)")
+    argument(mean_of(x[north, ], "north"), "told apart by the column")
+    argument(mean_of(x[north, ], ledger_part("south", rep("south", 20), "ward")), "told apart by the column \"site\"")
+    argument(ledger_spend(ledger, event_pure(0.1), data_set = "trial", part = "south"), "told apart")
+    argument(inner$spend_event(ledger, event_pure(0.1), "x", "trial", "south", files = "a file"), "told apart")
+    expect_identical(spent_by("trial"), 1L)
+    mean_of(x[!north, ], part("south", site[!north]))
+    ledger_spend(ledger, event_pure(0.1), data_set = "trial", part = part("south", "south"))
+    mean_of(x, NULL)
+    # another data set is free to do otherwise
+    mean_of(x[north, ], "south", "other")
+    mean_of(x[north, ], part("north", site[north]), "other")
+    argument(mean_of(x[north, ], "south", "other"), "told apart")
+    expect_identical(c(spent_by("trial"), spent_by("other")), c(4L, 2L))
+    expect_true(ledger_verify(ledger)$ok)
+  }
+})
+
+test_that("each function holds a part's column to its number of records", {
+  set.seed(1)
+  n <- 40
+  x <- cbind(runif(n, -1, 1), runif(n, -1, 1))
+  M <- euclidean(2)
+  d <- data.frame(y = runif(n), a = runif(n), z = rep(0:1, n / 2), g = factor(rep(c("p", "q"), n / 2)))
+  calls <- list(
+    mean = function(...) dp_mean(x, M, 1, center = c(0, 0), radius = 2, ...),
+    size = function(...) dp_mean(x, M, 1, center = c(0, 0), radius = 2, neighbours = "add_remove", ...),
+    groups = function(...) dp_mean(x, M, 1, center = c(0, 0), radius = 2, by = d$g, ...),
+    variance = function(...) dp_variance(x, M, 1, center = c(0, 0), radius = 2, ...),
+    covariance = function(...) dp_covariance(x, M, 1, center = c(0, 0), radius = 2, at = c(0, 0), ...),
+    median = function(...) dp_median(x, M, 1, center = c(0, 0), radius = 2, ...),
+    pga = function(...) dp_pga(x, M, 1, center = c(0, 0), radius = 2, ...),
+    pca = function(...) dp_pca(x, 1, 1, bound = 2, ...),
+    lm = function(...) dp_lm(y ~ a, d, 1, bounds = list(y = c(0, 1), a = c(0, 1)), ...),
+    glm = function(...) dp_glm(z ~ a, d, 1, bounds = list(a = c(0, 1), z = c(0, 1)), ...),
+    local = function(...) dp_local(x, M, 1, center = c(0, 0), radius = 2, ...),
+    ball = function(...) dp_ball(x, M, 1, center = c(0, 0), radius = 4, ...),
+    conformal = function(...) dp_conformal(x, M, 5, at = c(0, 0), bound = 4, level = 0.5, ...),
+    optimize = function(...) dp_optimize(problem_huber(spd(2), threshold = 1), wishart_spd[, , 1:40], epsilon = 1, delta = 1e-3, start = diag(2),
+                                         clip = 1, lr = 0.1, steps = 3, ...)
+  )
+  for (name in names(calls)) {
+    ledger <- dp_ledger(NULL, 100, 0.1, data_sets = list(trial = c("north", "south")), pairs = TRUE)
+    ask <- function(count) calls[[name]](ledger = ledger, data_set = "trial", part = ledger_part("north", rep("north", count), "site"))
+    argument(ask(n - 1), "one value for each record")
+    expect_identical(nrow(ledger_history(ledger)), 0L, label = name)
+    ask(n)
+    expect_identical(ledger_history(ledger)$part, "north", label = name)
+  }
+})
+
 test_that("PostgreSQL: quotas hold on a server as well", {
   server <- postgres_start()
   on.exit(postgres_stop(server))

@@ -375,7 +375,7 @@ test_that("MariaDB: what was spent is spent after a crash, names are compared by
   folder <- tempfile("storm")
   dir.create(folder)
   set.seed(4)
-  found <- ledger_storm(open, 4, if (quick()) 4 else 12, folder, mean_life = 4)
+  found <- ledger_storm(open, 4, if (quick()) 4 else 12, folder, mean_life = 8)
   expect_identical(storm_faults(found), NULL)
   expect_true(ledger_verify(dp_ledger(open))$ok)
   # logs of replication: without them on the disk recovery rolls commits back; pages that may be torn
