@@ -439,47 +439,6 @@ ledger_token <- function(ledger, seal) {
   token
 }
 
-# What binds a part: the files that its records lie in, and the column that tells parts of a data set from each other.
-# read(token) gives whose a token is, keep(token, owner) writes it.
-claim_part <- function(uid, data_set, part, entry, read, keep) {
-  if (!nzchar(part)) return(invisible())
-  claim_key(uid, data_set, entry$key, read, keep)
-  claim_files(uid, data_set, part, entry$files, read, keep)
-}
-
-# From the first release on that has one, each release of a part has that column (proofs/ledger.md, section 10)
-claim_key <- function(uid, data_set, key, read, keep) {
-  token <- sha256(canonical("riemdp-key", uid, data_set))
-  had <- read(token)
-  owner <- if (!is.null(key)) paste("key", key)
-  if (!length(had) && !is.null(key)) return(keep(token, owner))
-  if (!length(had) || identical(had, owner)) return(invisible())
-  abort_riemdp("argument", sprintf(
-    paste("the parts of data set \"%s\" are told apart by the column \"%s\": give part = ledger_part(name, key,",
-          "\"%s\"). Nothing is released."), data_set, sub("^key ", "", had), sub("^key ", "", had)
-  ))
-}
-
-# Takes files for a part of a data set; an error where one of them is another part's (proofs/ledger.md, section 10).
-# The first token stands for all files together, so that few are looked up where the same ones are released again.
-claim_files <- function(uid, data_set, part, files, read, keep) {
-  if (!length(files)) return(invisible())
-  files <- sort(unique(enc2utf8(files)), method = "radix")
-  owner <- paste("part", part)
-  all <- sha256(canonical("riemdp-files", uid, data_set, do.call(canonical, as.list(files))))
-  if (identical(read(all), owner)) return(invisible())
-  tokens <- sha256(canonical("riemdp-file", uid, data_set, files))
-  owners <- lapply(tokens, read)
-  other <- vapply(owners, function(had) length(had) > 0 && !identical(had, owner), NA)
-  if (any(other)) {
-    abort_riemdp("argument", sprintf(
-      paste("a file of these records was released as %s of data set \"%s\", and this is part \"%s\": parts must not",
-            "overlap. Nothing is released."), sub("^part (.*)$", "part \"\\1\"", owners[other][[1]]), data_set, part
-    ))
-  }
-  for (token in c(tokens[lengths(owners) == 0], all)) keep(token, owner)
-}
-
 # those that this process has used up
 used_tokens <- new.env(parent = emptyenv())
 

@@ -465,57 +465,6 @@ spend_cost <- function(ledger, cost, entry, data_set, part) {
                  cost = cost, left = after, receipt = done$receipt))
 }
 
-#' A part of a data set by a public column
-#'
-#' For `part` of `dp_*()` functions: the name of a part together with a column that says of each record which part it
-#' is of. It is an error (`riemdp_error_argument`, and nothing is spent) if a record is of another part, or if there are
-#' more or fewer records than values. Which part a record is of must be public and must not change where a record is
-#' replaced: then this can be asked in the open. The ledger keeps the column's name: once a part of a data set was
-#' released so, all its parts have to be, by the same column. So nobody releases the same records as two parts by
-#' mistake; that the column is true to the records is yours to see to.
-#'
-#' @param name name of the part, see `data_sets` in [dp_ledger()].
-#' @param key vector or factor with the part's name of each record, in their order.
-#' @param column name of that column.
-#' @return The name, of class `riemdp_part`, with the column's name and the number of records.
-#' @seealso [dp_ledger()]
-#' @examples
-#' ledger <- dp_ledger(NULL, 1, data_sets = list(trial = c("north", "south")))
-#' site <- rep(c("north", "south"), c(150, 50))
-#' x <- cbind(rnorm(200), rnorm(200))
-#' dp_mean(x[site == "north", ], euclidean(2), 0.5, center = c(0, 0), radius = 3, ledger = ledger, data_set = "trial",
-#'         part = ledger_part("north", site[site == "north"], "site"))
-#' tryCatch(ledger_part("north", site, "site"), riemdp_error_argument = conditionMessage)
-#' @export
-ledger_part <- function(name, key, column = "key") {
-  name <- check_name(name, "name")
-  column <- check_name(column, "column")
-  if (is.factor(key)) key <- levels(key)[key]
-  if (!is.character(key) || is.object(key) || !is.null(dim(key)) || !length(key)) {
-    abort_riemdp("argument", "`key` must be the names of parts, one for each record.")
-  }
-  if (!all(key %in% name)) {
-    abort_riemdp("argument", sprintf(paste("not every record is of the part \"%s\" by `key`: leave out those of other",
-                                           "parts. Nothing is released."), name))
-  }
-  structure(name, class = "riemdp_part", column = column, count = length(key))
-}
-
-#' @rdname ledger_part
-#' @param x what `ledger_part()` returned.
-#' @param ... not used.
-#' @export
-print.riemdp_part <- function(x, ...) {
-  cat(sprintf("part \"%s\" by the column \"%s\"\n", as.vector(x), attr(x, "column")))
-  invisible(x)
-}
-
-# that a part's column has a value for each of `n` records
-check_part <- function(part, n) {
-  if (!inherits(part, "riemdp_part") || identical(as.double(attr(part, "count")), as.double(n))) return(part)
-  abort_riemdp("argument", "the column of `part` must have one value for each record. Nothing is released.")
-}
-
 # ---- releases of dp_*() functions ------------------------------------------------------------------------------------
 
 # What a release does to the data, from its guarantee: the event that a ledger prices. NULL where nothing is promised.
