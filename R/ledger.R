@@ -130,7 +130,8 @@ LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "or
 #'   \eqn{0.4/\sqrt{n}} allows most, and loses twice that share at most. For `r choice_words(rules_with("divides"), code =
 #'   TRUE)`: share of \eqn{\mu^2} that Gaussian noise may use; 0 if not given, for pure releases alone.
 #' @param step for `r choice_words(rules_with("step"), code = TRUE)`: the epsilon of one step; a fiftieth of `epsilon` if
-#'   not given. The least epsilon that is released often is best: two releases of half a step cost two steps.
+#'   not given. The epsilon that is released most is best: one of half a step costs a step, one of two steps costs 7,
+#'   one of three 15.
 #' @param adjacency which data sets are neighbours: those that differ by one record replaced (what `dp_*()` functions
 #'   protect unless asked otherwise), or by one record more or less. Events of the other kind are refused: the same
 #'   noise means another price.

@@ -325,6 +325,7 @@ test_that("a release counts as so many steps as show no less, and no fewer would
     expect_lt(gap(count - 1), -1e-11)
   }
   expect_identical(vapply(c(0, 1e-9, 0.05, 0.3, 0.1 * 3), inner$steps_of, 0, 0.3), c(0, 1, 1, 1, 1))
+  expect_identical(vapply(c(2, 3, 5, 10) * 0.02, inner$steps_of, 0, 0.02), c(7, 15, 39, 157)) # told in help and proof
   expect_identical(inner$steps_of(1e9, 0.02), 1e6) # more than a ledger has
 })
 
