@@ -86,7 +86,7 @@ LEDGER_RULES <- list(
     },
     room = function(left, fits) largest_fit(fits, event_pure),
     enough = function(room) enough_pure(room),
-    told = function(sums, delta, meta, which) outwards(sums + epsilon_balle(meta$orders[which], 0, delta)),
+    told = function(sums, delta, meta, which) outwards(max(0, sums + epsilon_balle(meta$orders[which], 0, delta))),
     needs_delta = TRUE, reserves = TRUE,
     orders = function(epsilon, delta) max(2, round(zcdp_order(epsilon, delta)))
   ),
