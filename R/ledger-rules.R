@@ -497,7 +497,8 @@ ledger_place <- function(path) {
     need_database(FALSE)
     list(kind = "function", open = path)
   } else if (inherits(path, "riemdp_ledger")) {
-    Filter(Negate(is.null), unclass(check_ledger(path, "path"))[c("kind", "path", "connection", "open", "pid", "uid", "trusted")])
+    kept <- c("kind", "path", "connection", "open", "pid", "uid", "trusted")
+    Filter(Negate(is.null), unclass(check_ledger(path, "path"))[kept])
   } else {
     abort_riemdp("argument",
                  "`path` must be the path of a file, a DBI connection, a function that returns one, a ledger, or NULL.")
