@@ -1,6 +1,6 @@
 # One of many steps by lot. With the record the step I is drawn by the first law of a pair, the others by the second, I
-# uniform and secret: the likelihood ratio is the mean of independent ratios L_i under the second law. Its law is made by
-# doubling, from above by splitting sums so that masses and means are kept, from below by conditional means: the mean
+# uniform and secret: the likelihood ratio is the mean of independent ratios L_i under the second law. Its law is made
+# by doubling, from above by splitting sums so that masses and means are kept, from below by conditional means: the mean
 # of a convex function only grows, or only falls (proofs/accounting.md, section 1).
 
 # What is left out at the low end of a law, which may count as often as there are steps, and at the high one, each time.
@@ -79,7 +79,8 @@ allocation_term <- function(source, step, steps) {
 }
 
 # Without the ends that hardly matter. High numbers are lowered to the highest that is kept, and what they had above is
-# counted apart; low ones are raised to the lowest that is kept, which for a function that falls counts as if they were 0.
+# counted apart; low ones are raised to the lowest that is kept, which for a function that falls counts as if they were
+# 0.
 trim_above <- function(law, steps) {
   x <- law$step * (law$first + seq_along(law$q) - 1)
   p <- law$q * exp(x - log(law$n))
@@ -109,17 +110,70 @@ steps_of_sum <- function(x, y, step) {
   c(floor(at) - 2, ceiling(at) + 2)
 }
 
+# Where most of a law lies: list(middle, sd) of x, by quantiles; far above there may be rare means with a large term.
+bulk_of <- function(x, q) {
+  at <- x[pmin(findInterval(c(0.16, 0.5, 0.84), cumsum(q) / sum(q)) + 1, length(x))]
+  list(middle = at[2], sd = (at[3] - at[1]) / 2)
+}
+
+ALLOCATION_BULK <- 14 # in sd
+
+# The law in two: list(dense, rare), the second on every `coarse`-th point only, or NULL. Numbers far above the bulk are
+# split between these.
+law_in_two <- function(law) {
+  m <- length(law$q)
+  bulk <- bulk_of(seq_len(m), law$q)
+  cut <- ceiling(bulk$middle + ALLOCATION_BULK * max(bulk$sd, ALLOCATION_LEAST / 8))
+  dense <- list(mass = law$q, first = law$first, coarse = 1)
+  if (m - cut < ALLOCATION_POINTS) return(list(dense = dense))
+  coarse <- 2^ceiling(log2((m - cut) / ALLOCATION_LEAST))
+  at <- law$first + cut:(m - 1)
+  q <- law$q[(cut + 1):m]
+  below <- floor(at / coarse)
+  share <- expm1((at - below * coarse) * law$step) / expm1(coarse * law$step)
+  sums <- sum_at(c(below, below + 1), c(q * (1 - share), q * share))
+  mass <- double(diff(range(sums$at)) + 1)
+  mass[sums$at - sums$at[1] + 1] <- sums$mass
+  dense$mass <- law$q[seq_len(cut)]
+  list(dense = dense, rare = list(mass = mass, first = sums$at[1], coarse = coarse))
+}
+
+# the ends of a law's points
+law_ends <- function(law) law$coarse * (law$first + c(0, length(law$mass) - 1))
+
+# `out`, masses from the point `first` on, with those of sums of numbers of two laws (or of one, `b` NULL), `times`
+# over, which are made on every `coarse`-th point; `refine` fine points are one step.
+add_sums <- function(out, first, a, b, step, refine, coarse = 1, times = 1) {
+  ends <- rbind(law_ends(a), law_ends(b %||% a)) * step
+  span <- c(steps_of_sum(ends[1, 1], ends[2, 1], step * coarse / refine)[1],
+            steps_of_sum(ends[1, 2], ends[2, 2], step * coarse / refine)[2])
+  unit <- a$coarse # the first law has steps of its own
+  a$coarse <- 1
+  if (!is.null(b)) b$coarse <- b$coarse / unit
+  q <- .Call(riemdp_allocation_spread, a, b, list(step = step * unit, refine = refine * unit / coarse,
+                                                  first = span[1], bins = span[2] - span[1] + 1))
+  held <- which(q > 0)
+  i <- (span[1] + held - 1) * coarse - first + 1
+  out[i] <- out[i] + times * q[held]
+  out
+}
+
 # twice as many steps
 double_above <- function(law, refine, steps) {
   m <- length(law$q)
   fine <- law$step / refine
   ends <- law$first + c(0, m - 1)
+  two <- law_in_two(law)
+  coarse <- two$rare$coarse %||% 1
   first <- if (law$zero > 0) ends[1] * refine else steps_of_sum(ends[1] * law$step, ends[1] * law$step, fine)[1]
-  last <- steps_of_sum(ends[2] * law$step, ends[2] * law$step, fine)[2]
-  q <- .Call(riemdp_allocation_spread, list(mass = law$q, first = law$first, coarse = 1), NULL,
-             list(step = law$step, refine = refine, first = first, bins = last - first + 1))
+  last <- steps_of_sum((ends[2] + coarse) * law$step, (ends[2] + coarse) * law$step, fine)[2] + 4 * coarse * refine
+  q <- add_sums(double(last - first + 1), first, two$dense, NULL, law$step, refine)
+  if (!is.null(two$rare)) {
+    q <- add_sums(q, first, two$dense, two$rare, law$step, refine, times = 2)
+    q <- add_sums(q, first, two$rare, NULL, law$step, refine, coarse * refine)
+  }
   if (law$zero > 0) {
-    i <- (seq_len(m) - 1) * refine + 1
+    i <- (ends[1]:ends[2]) * refine - first + 1
     q[i] <- q[i] + 2 * law$zero * law$q
   }
   trim_above(list(first = first, q = q, step = fine, zero = law$zero^2, lost = law$lost, moved = law$moved,
@@ -128,20 +182,21 @@ double_above <- function(law, refine, steps) {
 
 # one step more, on a coarser grid: it weighs little
 add_above <- function(law, source, width, steps) {
-  coarse <- 2^max(0, floor(log2(width / law$step / ALLOCATION_LEAST)))
+  two <- law_in_two(law)
+  coarse <- max(two$rare$coarse, 2^max(0, floor(log2(width / law$step / ALLOCATION_LEAST))))
   term <- allocation_term(source, law$step * coarse, steps)
+  other <- list(mass = term$q, first = term$first, coarse = coarse)
   own <- law$first + c(0, length(law$q) - 1)
-  other <- coarse * (term$first + c(0, length(term$q) - 1))
+  far <- law_ends(other)
   zeros <- law$zero > 0 || term$zero > 0
-  first <- if (zeros) min(own[1], other[1]) else steps_of_sum(own[1] * law$step, other[1] * law$step, law$step)[1]
-  last <- steps_of_sum(own[2] * law$step, other[2] * law$step, law$step)[2]
-  q <- .Call(riemdp_allocation_spread, list(mass = law$q, first = law$first, coarse = 1),
-             list(mass = term$q, first = term$first, coarse = coarse),
-             list(step = law$step, refine = 1, first = first, bins = last - first + 1))
+  first <- if (zeros) min(own[1], far[1]) else steps_of_sum(own[1] * law$step, far[1] * law$step, law$step)[1]
+  last <- steps_of_sum((own[2] + coarse) * law$step, far[2] * law$step, law$step)[2] + 4 * coarse
+  q <- add_sums(double(last - first + 1), first, two$dense, other, law$step, 1)
+  if (!is.null(two$rare)) q <- add_sums(q, first, two$rare, other, law$step, 1, two$rare$coarse)
   if (zeros) {
     i <- own[1]:own[2] - first + 1
     q[i] <- q[i] + term$zero * law$q
-    i <- seq(other[1], other[2], by = coarse) - first + 1
+    i <- seq(far[1], far[2], by = coarse) - first + 1
     q[i] <- q[i] + law$zero * term$q
   }
   n <- law$n + 1
@@ -149,13 +204,22 @@ add_above <- function(law, source, width, steps) {
                   lost = (law$n * law$lost + term$lost) / n, moved = law$moved + term$moved, n = n), steps)
 }
 
+# how much finer the next law's points are to be: as many as are wanted where most of it lies
+refinement <- function(law, steps) {
+  want <- allocation_points(2 * law$n, steps)
+  m <- length(law$q)
+  bulk <- 2 * ALLOCATION_BULK * bulk_of(seq_len(m), law$q)$sd
+  2^min(10, max(0, round(log2(max(want / m, if (bulk > 0) min(want / bulk, ALLOCATION_MANY / m))))))
+}
+
+ALLOCATION_MANY <- 1e6
+
 allocation_above <- function(source, steps) {
   width <- max(diff(allocation_ends(source)$loss), 1e-12)
   law <- allocation_term(source, width / allocation_points(1, steps), steps)
   levels <- 1
   for (digit in binary_digits(steps)) {
-    want <- allocation_points(2 * law$n, steps)
-    law <- double_above(law, 2^min(10, max(0, round(log2(want / length(law$q))))), steps)
+    law <- double_above(law, refinement(law, steps), steps)
     if (digit == 1) law <- add_above(law, source, width, steps)
     levels <- levels + 1 + digit
   }
@@ -165,13 +229,16 @@ allocation_above <- function(source, steps) {
 # Each level's numbers are off by 1e-15 of themselves at most (the split is exact for a number that near); places on the
 # grid by the rounding of their logarithm.
 allocated_above <- function(law, enter) {
-  x <- law$step * (law$first + seq_along(law$q) - 1) - log(law$n)
+  parts <- law_in_two(law) # rare numbers on fewer points
+  x <- law$step * unlist(lapply(parts, function(part) part$coarse * (part$first + seq_along(part$mass) - 1)),
+                         use.names = FALSE) - log(law$n)
+  q <- unlist(lapply(parts, `[[`, "mass"), use.names = FALSE)
   off <- 2e-15 * law$levels + 4e-16 * max(abs(x), log(law$n))
-  held <- law$q > 0
+  held <- q > 0
   source <- if (enter) {
-    pld_source(loss = off - x[held], mass = law$q[held], infinite = law$zero + law$moved)
+    pld_source(loss = off - x[held], mass = q[held], infinite = law$zero + law$moved)
   } else {
-    pld_source(loss = x[held] + off, mass = (law$q * exp(x + off))[held], infinite = law$lost)
+    pld_source(loss = x[held] + off, mass = (q * exp(x + off))[held], infinite = law$lost)
   }
   source$unit <- law$step
   source$origin <- source$loss[which.max(source$mass)]
@@ -224,6 +291,18 @@ trim_below <- function(law) {
   law
 }
 
+# where bins of sums start, in logarithms: fine where most of them lie, if rare ones lie far above
+sum_edges <- function(law, low, high, step, points) {
+  held <- law$value > 0
+  bulk <- bulk_of(log(law$value[held]), law$q[held])
+  cut <- bulk$middle + ALLOCATION_BULK * bulk$sd + high - log(law$value[length(law$value)])
+  fine <- 2 * ALLOCATION_BULK * bulk$sd / points
+  if (fine > 1e-12 && fine < step / 2 && cut < high && cut - low < 4 * points * fine) {
+    return(c(seq(low, cut, by = fine), seq(cut, high, length.out = points / 4)))
+  }
+  seq(low, high, length.out = min(1e6, max(1, ceiling((high - low) / step))) + 1)
+}
+
 # the sums of two laws, or of one with itself, in about `points` bins
 sum_below <- function(law, other, points) {
   second <- other %||% law
@@ -232,9 +311,7 @@ sum_below <- function(law, other, points) {
   low <- law$value[1] + second$value[1]
   low <- log(if (low > 0) low else min(value, second$value[second$value > 0]))
   high <- log(law$value[length(law$value)] + second$value[length(second$value)])
-  bins <- min(1e6, max(1, ceiling((high - low) / max(step, 1e-12))))
-  edges <- unique(exp(seq(low, high, length.out = bins + 1)))
-  edges <- c(0, edges)
+  edges <- c(0, unique(exp(sum_edges(law, low, high, max(step, 1e-12), points))))
   found <- .Call(riemdp_allocation_merge, list(mass = law$q, value = law$value),
                  if (!is.null(other)) list(mass = other$q, value = other$value), edges)
   held <- found[, 1] > 0
@@ -257,7 +334,8 @@ allocation_below <- function(source, steps) {
   c(law, levels = levels)
 }
 
-# On a grid four times as wide as the bins, by merging, where there are many. Numbers are off by what their sums' rounding may be.
+# On a grid four times as wide as the bins, by merging, where there are many. Numbers are off by what their sums'
+# rounding may be.
 allocated_below <- function(law, enter) {
   held <- law$value > 0
   x <- log(law$value[held] / law$n)
@@ -267,7 +345,9 @@ allocated_below <- function(law, enter) {
   mass <- if (enter) rev(q) else q * exp(x - off)
   real <- if (enter) sum(law$q[!held]) else law$certain
   if (length(x) < ALLOCATION_FEW) return(pld_source(loss = loss - off, mass = mass, infinite = real, certain = real))
-  step <- max(4 * diff(range(x)) / length(x), 1e-13)
+  bulk <- 8 * ALLOCATION_BULK * bulk_of(x, q)$sd / ALLOCATION_POINTS
+  step <- 4 * diff(range(x)) / length(x)
+  step <- max(1e-13, if (bulk > 0) min(step, max(bulk, diff(range(x)) / ALLOCATION_MANY)) else step)
   offset <- first_group(loss, mass, step, enter)
   merged <- merge_groups(loss, mass, step, offset, enter)
   kept <- merged$mass > 0

@@ -159,8 +159,8 @@ replaced_source <- function(step, q, upper) {
 
 RESAMPLE_DENSE <- 2^10
 
-# With replacement: above 0 the losses of a sample, with the share by which a record is drawn at all, of a step that tells
-# how often it was (proofs/accounting.md, section 1), on one grid for all numbers of draws.
+# With replacement: above 0 the losses of a sample, with the share by which a record is drawn at all, of a step that
+# tells how often it was (proofs/accounting.md, section 1), on one grid for all numbers of draws.
 resampled_source <- function(event) {
   draws <- resample_draws(event$parameters)
   mu <- gdp_price(event$children[[1]])

@@ -201,12 +201,12 @@ resample_delta_of <- function(event, epsilon) {
   sum(draws$chance * vapply(draws$count * mu, step_delta, 0, at, FALSE)) * (1 + 1e-12) + draws$beyond
 }
 
-# How often a record is drawn: list(share (the chance that it is at all), count, chance, beyond (of more often)); relative
-# errors of the chances are below 1e-12
+# How often a record is drawn: list(share (the chance that it is at all), count, chance, beyond (of more often));
+# relative errors of the chances are below 1e-12
 resample_draws <- function(p) {
   count <- seq_len(max(1, stats::qbinom(RESAMPLE_TAIL, p$size, 1 / p$n, lower.tail = FALSE)))
   if (length(count) > RESAMPLE_COUNTS) {
-    abort_riemdp("unpriced", "a sample with replacement in which each record is drawn that often is priced by Renyi DP.")
+    abort_riemdp("unpriced", "a sample with replacement in which records are drawn that often is priced by Renyi DP.")
   }
   list(share = min(1, outwards(-expm1(p$size * log1p(-1 / p$n)))), count = count,
        chance = stats::dbinom(count, p$size, 1 / p$n) * (1 + 1e-12),

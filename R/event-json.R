@@ -75,7 +75,7 @@ json_of_event <- function(e) {
     poisson = json_class("PoissonSampled", sampling_probability = number(p$q), event = inner),
     poisson_capped = {
       if (e$children[[1]]$type != "gaussian") {
-        abort_riemdp("unsupported", "dp_accounting has a class for samples of at most so many records of Gaussian noise.")
+        abort_riemdp("unsupported", "dp_accounting has a class for samples that are cut of Gaussian noise alone.")
       }
       json_class("TruncatedSubsampledGaussian", dataset_size = sprintf("%.0f", p$records),
                  sampling_probability = number(p$q), truncated_batch_size = sprintf("%.0f", p$most),
@@ -171,7 +171,7 @@ event_of_class <- function(name, x, inner, adjacency) {
     ),
     RandomAllocation = {
       if (number("num_selected") != 1) {
-        abort_riemdp("unsupported", "more than one step of a record has an event here where each is drawn from its own block.")
+        abort_riemdp("unsupported", "a record in more than one step has an event here by blocks alone.")
       }
       allocation_of(number("num_steps"), inner[[1]])
     },

@@ -14,12 +14,12 @@ TIMES_MOST <- 1e12
 #' adjacency.
 #'
 #' Adjacency says which data sets are neighbours: one record replaced by another, or one record more or less. It belongs
-#' to the event. `NULL` leaves it open: such an event takes the adjacency of what it stands in. `event_poisson()`
-#' and `event_allocation()` are about data sets that differ by one record more or less (`"add-remove"`), the first unless
-#' asked otherwise, `event_sample()` and `event_shuffle()` about a replaced record (`"replace-one"`). Events of both kinds can't be composed: the same noise
-#' multiplier means different noise. Where a record's contribution is replaced by nothing while the public size stays,
-#' plain steps, Poisson samples and allocations cost what they cost with `"add-remove"`; samples of a fixed size don't,
-#' and have no price for that here.
+#' to the event. `NULL` leaves it open: such an event takes the adjacency of what it stands in. `event_poisson()` and
+#' `event_allocation()` are about data sets that differ by one record more or less (`"add-remove"`), the first unless
+#' asked otherwise, `event_sample()`, `event_resample()` and `event_shuffle()` about a replaced record
+#' (`"replace-one"`). Events of both kinds can't be composed: the same noise multiplier means different noise. Where a
+#' record's contribution is replaced by nothing while the public size stays, plain steps, Poisson samples and allocations
+#' cost what they cost with `"add-remove"`; samples of a fixed size don't, and have no price for that here.
 #'
 #' * `event_pure(epsilon)`: any epsilon-DP step; manifold Laplace and K-norm releases are of this kind, and so are the
 #'   exponential mechanism and permute-and-flip. `range = TRUE` holds for the exponential mechanism alone: the losses of
@@ -59,8 +59,8 @@ TIMES_MOST <- 1e12
 #'   part of k of them compose k allocations to as many blocks, in each of which it is allotted anew. Shuffling records
 #'   into batches of a fixed size isn't that: it costs more.
 #' * `event_poisson(q, event, most, records)`: the same of which `most` records are taken at most, whatever is left out
-#'   where there are more, of data sets of at most `records` records, a public number. The chance of more counts in full:
-#'   \eqn{1 + e^\varepsilon} times as a delta. Priced as a whole and in compositions, not within other samples.
+#'   where there are more, of data sets of at most `records` records, a public number. The chance of more counts in
+#'   full: \eqn{1 + e^\varepsilon} times as a delta. Priced as a whole and in compositions, not within other samples.
 #' * `event_sample(q, event)`: a share `q` of the records, of public size, drawn without replacement. Not of parts with
 #'   public keys: a sample in each part is.
 #' * `event_resample(size, n, event)`: `size` records out of `n`, drawn with replacement, each of which counts as often
