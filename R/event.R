@@ -18,8 +18,8 @@ TIMES_MOST <- 1e12
 #' `event_allocation()` are about data sets that differ by one record more or less (`"add-remove"`), the first unless
 #' asked otherwise, `event_sample()`, `event_resample()` and `event_shuffle()` about a replaced record
 #' (`"replace-one"`). Events of both kinds can't be composed: the same noise multiplier means different noise. Where a
-#' record's contribution is replaced by nothing while the public size stays, plain steps, Poisson samples and allocations
-#' cost what they cost with `"add-remove"`; samples of a fixed size don't, and have no price for that here.
+#' record's contribution is replaced by nothing while the public size stays, plain steps, Poisson samples and
+#' allocations cost what they cost with `"add-remove"`; samples of a fixed size don't, and have no price for that here.
 #'
 #' * `event_pure(epsilon)`: any epsilon-DP step; manifold Laplace and K-norm releases are of this kind, and so are the
 #'   exponential mechanism and permute-and-flip. `range = TRUE` holds for the exponential mechanism alone: the losses of
