@@ -324,14 +324,15 @@ atoms_value <- function(source, upper, delta, epsilon) {
   off <- mass_error(source) + PLD_ROUNDING
   told <- if (upper) source$infinite else source$certain
   delta_at <- function(x) max(0, told + sum(source$mass * -expm1(pmin(0, x - source$loss))) * (1 + side * off))
-  if (is.null(delta)) return(min(1, delta_at(epsilon) + if (upper) 1e-300 else 0))
+  # losses and roots are off by less than 1e-12 of themselves
+  if (is.null(delta)) return(min(1, delta_at(epsilon * (1 - side * 1e-12)) + if (upper) 1e-300 else 0))
   if (told >= delta) return(if (upper) Inf else max(0, source$loss))
   most <- max(0, source$loss)
   if (delta_at(0) <= delta) return(0)
-  if (upper) return(falling_root(delta_at, delta, most))
+  if (upper) return(falling_root(delta_at, delta, most) * (1 + 1e-12))
   # from below: the largest epsilon at which more than delta is known
   root <- falling_root(delta_at, delta, most)
-  max(0, -step_until(-root, 1e-13 * root + 1e-16, function(x) -x <= 0 || delta_at(-x) >= delta))
+  (1 - 1e-12) * max(0, -step_until(-root, 1e-13 * root + 1e-16, function(x) -x <= 0 || delta_at(-x) >= delta))
 }
 
 # the parts composed, as `cut` plans it; `whole`: their laws without a cut, where there are such already
