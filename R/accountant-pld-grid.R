@@ -4,24 +4,24 @@
 # double with the loss: rare losses far above h need no finer cells, and there would be too many.
 DENSE <- 2^16
 
-cell_blocks <- function(ends, h, fold) {
+cell_blocks <- function(ends, h, fold, dense = DENSE) {
   first <- if (fold) 0 else floor(ends[1] / h)
   last <- max(first + 1, ceiling(ends[2] / h))
   if (!is.finite(first) || !is.finite(last) || max(-first, last) > 2^52 || h > PLD_REACH) spread_too_far()
-  inner <- c(max(first, -DENSE), min(last, DENSE))
+  inner <- c(max(first, -dense), min(last, dense))
   blocks <- if (inner[1] < inner[2]) list(list(step = h, first = inner[1], bins = inner[2] - inner[1])) else list()
   far <- function(reach, side, near) {
-    k <- max(0, floor(log2(max(near, DENSE) / DENSE)))
-    while (DENSE * 2^k < reach) {
+    k <- max(0, floor(log2(max(near, dense) / dense)))
+    while (dense * 2^k < reach) {
       step <- 2^(k + 1)
-      a <- floor(max(near, DENSE * 2^k) / step)
-      b <- min(ceiling(reach / step), DENSE)
+      a <- floor(max(near, dense * 2^k) / step)
+      b <- min(ceiling(reach / step), dense)
       blocks <<- c(blocks, list(list(step = step * h, first = if (side > 0) a else -b, bins = b - a)))
       k <- k + 1
     }
   }
-  if (last > DENSE) far(last, 1, first)
-  if (first < -DENSE) far(-first, -1, -last)
+  if (last > dense) far(last, 1, first)
+  if (first < -dense) far(-first, -1, -last)
   blocks
 }
 
@@ -44,13 +44,13 @@ split_atoms <- function(loss, h) {
 }
 
 # list(at, mass, infinite, offset): masses at offset + at h, from above
-grid_above <- function(source, h, tail, low, offset = 0) {
+grid_above <- function(source, h, tail, low, offset = 0, dense = DENSE) {
   at <- mass <- double()
   infinite <- source$infinite
   if (!is.null(source$pair)) {
     range <- smooth_range(source$pair, tail, low)
     offset <- 0 # atoms beside a smooth part lie where they do
-    for (block in cell_blocks(range(smooth_loss(source$pair, range)), h, source$fold)) {
+    for (block in cell_blocks(range(smooth_loss(source$pair, range)), h, source$fold, dense)) {
       at <- c(at, block$step / h * (block$first + 0:block$bins))
       mass <- c(mass, .Call(riemdp_pld_cells, source$pair, range, c(block, parts = 0)))
     }
@@ -222,7 +222,9 @@ first_group <- function(loss, mass, h, down) {
 fft_error <- function(n) 8 * log2(n + 1) * .Machine$double.eps
 
 # relative error of masses on the grid: nodes, weights and exponentials of quadratures, or of an atom
-mass_error <- function(source) 1e-12 + 1e-14 * if (is.null(source$pair)) 0 else source$pair$size
+mass_error <- function(source) {
+  1e-12 + 1e-14 * (if (is.null(source$pair)) 0 else source$pair$size) + (source$rounding %||% 0)
+}
 
 # The parts' laws on one grid, tilted, and what is known of their sum without composing it: list(h, n, theta, laws (each
 # at, w, jump, times), log_scale (log E[e^(theta loss)]), rounding (relative error of whatever is computed from them),

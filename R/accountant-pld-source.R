@@ -215,7 +215,7 @@ source_reach <- function(source) {
 
 # steps whose pairs for leaving and entering aren't mirror images
 two_sided <- function(event) {
-  if (event$type == "mixture") return(TRUE)
+  if (event$type %in% c("mixture", "allocation")) return(TRUE)
   (event$type == "pair" && event$adjacency == "add-remove") || any(vapply(event$children, two_sided, NA))
 }
 

@@ -27,7 +27,10 @@ pld_part <- function(event, direction, upper = TRUE) {
     pair = atoms_pair(pair_laws(p, direction == "enter")),
     poisson = sampled_source(event$children[[1]], p$q, direction, upper),
     poisson_replaced = exchanged_gaussian(1 / p$noise_multiplier, p$q, upper),
+    allocation = allocated_step(event$children[[1]], p$steps, direction, upper),
     sample = replaced_source(event$children[[1]], p$q, upper),
+    resample = if (upper) resampled_source(event) else atoms_pure(0), # not known to be attained
+    poisson_capped = unpriced(event, "privacy-loss distributions", "within other events"),
     parallel = pld_part(dearest(event, upper), direction, upper),
     compose = {
       # a composition inside something else: its own distribution, as atoms
@@ -37,6 +40,29 @@ pld_part <- function(event, direction, upper = TRUE) {
     unpriced(event, "privacy-loss distributions", "only a bound of its Renyi divergence is known")
   )
 }
+
+# one of many steps by lot, from the step's own pair for leaving
+allocated_step <- function(step, steps, direction, upper) {
+  mu <- gaussian_step(step)
+  if (!is.null(mu) && mu > 0) {
+    if (mu > ALLOCATION_GAUSSIAN_MOST) unpriced(step, "privacy-loss distributions", "so little noise by lot has none")
+    step <- new_event("gdp", step$adjacency, list(mu = mu))
+  }
+  if (!lone_step(step)) {
+    unpriced(step, "privacy-loss distributions", "where steps are allocated by lot each has to be one step by itself")
+  }
+  allocated_source(pld_part(step, "leave", upper), steps, direction == "enter", upper, event_key(step))
+}
+
+# whether its pair is known as it is, not by a grid that bounds it
+lone_step <- function(event) {
+  if (event$type == "poisson") return(lone_step(event$children[[1]]))
+  event$type %in% c("pure", "approx", "gaussian", "gdp", "laplace", "discrete_laplace", "discrete_gaussian", "mixture",
+                    "pair", "custom", "select")
+}
+
+# beyond, ratios of densities leave doubles
+ALLOCATION_GAUSSIAN_MOST <- 15
 
 # (1 - q) Q + q P against Q, or Q against it, for the pair (P, Q) of a step
 sampled_source <- function(step, q, direction, upper, inner = direction) {
@@ -128,6 +154,35 @@ replaced_source <- function(step, q, upper) {
   }
   source$unit <- if (is.null(source$pair) && length(positive) == 1) positive
   source$origin <- 0
+  source
+}
+
+RESAMPLE_DENSE <- 2^10
+
+# With replacement: above 0 the losses of a sample, with the share by which a record is drawn at all, of a step that
+# tells how often it was (proofs/accounting.md, section 1), on one grid for all numbers of draws.
+resampled_source <- function(event) {
+  draws <- resample_draws(event$parameters)
+  mu <- gdp_price(event$children[[1]])
+  known <- draws$count * mu <= PLD_GAUSSIAN_MOST
+  # cells that grow with the loss: few, and what lies between two points is moved apart by little
+  h <- draws$share * min(mu, 1) / 200
+  found <- remember(paste("resample", event_key(event)), function() {
+    parts <- Map(function(count, chance) {
+      pair <- smooth_pair("gaussian", count * mu, draws$share)
+      grid <- grid_above(pld_source(pair = pair, fold = TRUE), h, RESAMPLE_TAIL, RESAMPLE_TAIL,
+                         dense = RESAMPLE_DENSE)
+      keep <- grid$at > 0
+      list(at = grid$at[keep], mass = chance / draws$share * grid$mass[keep],
+           infinite = chance / draws$share * grid$infinite)
+    }, draws$count[known], draws$chance[known])
+    sums <- sum_at(unlist(lapply(parts, `[[`, "at")), unlist(lapply(parts, `[[`, "mass")))
+    c(sums, infinite = sum(vapply(parts, `[[`, 0, "infinite")))
+  })
+  # what isn't on the grid counts as telling all
+  infinite <- found$infinite + (draws$beyond + sum(draws$chance[!known])) / draws$share
+  source <- pld_source(loss = h * found$at, mass = found$mass, infinite = min(1, infinite), fold = TRUE)
+  source$rounding <- 2e-12 + 1e-14 * max(c(0, draws$count[known] * mu))
   source
 }
 
@@ -239,15 +294,12 @@ chernoff <- function(d, delta = NULL, epsilon = NULL) {
 # One bound for one direction; `step` overrides the grid. From above: `least` is returned where the answer can't be
 # more.
 pld_answer <- function(parts, plan, upper, delta = NULL, epsilon = NULL, step = NULL, couple = FALSE, least = -Inf) {
+  if (is.null(step) && lone_atoms(parts)) {
+    return(list(value = atoms_value(parts$sources[[1]], upper, delta, epsilon), h = NA, n = 0))
+  }
   cut <- if (plan$known && plan$target > 0) with_jumps(plan, parts$times) else plan
   if (couple) cut$bulk <- NULL # what is split goes with all sums
-  h <- if (!is.null(step)) {
-    step
-  } else if (couple) {
-    couple_step(parts, plan, is.null(delta))
-  } else {
-    grid_step(cut, is.null(delta))
-  }
+  h <- step %||% if (couple) couple_step(parts, plan, is.null(delta)) else grid_step(cut, is.null(delta))
   laws <- function(plan) pld_laws(parts$sources, parts$times, plan, upper, h, couple)
   tiny <- !is.null(epsilon) && plan$log_delta < -680 # a bound of the moments leaves nothing
   if (tiny && !upper) return(list(value = 0, h = NA))
@@ -259,6 +311,28 @@ pld_answer <- function(parts, plan, upper, delta = NULL, epsilon = NULL, step = 
   }
   d <- pld_composed(laws, plan, cut, whole)
   list(value = pld_value(d, plan, upper, delta, epsilon), h = d$h, n = d$n)
+}
+
+# one step whose losses are atoms
+lone_atoms <- function(parts) {
+  sum(parts$times) == 1 && is.null(parts$sources[[1]]$pair) && !parts$sources[[1]]$fold
+}
+
+# its price: sums over them, on no grid
+atoms_value <- function(source, upper, delta, epsilon) {
+  side <- if (upper) 1 else -1
+  off <- mass_error(source) + PLD_ROUNDING
+  told <- if (upper) source$infinite else source$certain
+  delta_at <- function(x) max(0, told + sum(source$mass * -expm1(pmin(0, x - source$loss))) * (1 + side * off))
+  # losses and roots are off by less than 1e-12 of themselves
+  if (is.null(delta)) return(min(1, delta_at(epsilon * (1 - side * 1e-12)) + if (upper) 1e-300 else 0))
+  if (told >= delta) return(if (upper) Inf else max(0, source$loss))
+  most <- max(0, source$loss)
+  if (delta_at(0) <= delta) return(0)
+  if (upper) return(falling_root(delta_at, delta, most) * (1 + 1e-12))
+  # from below: the largest epsilon at which more than delta is known
+  root <- falling_root(delta_at, delta, most)
+  (1 - 1e-12) * max(0, -step_until(-root, 1e-13 * root + 1e-16, function(x) -x <= 0 || delta_at(-x) >= delta))
 }
 
 # the parts composed, as `cut` plans it; `whole`: their laws without a cut, where there are such already

@@ -150,6 +150,7 @@ single_delta_of <- function(event, epsilon, below = FALSE) {
     shuffle = shuffle_delta_of(p$n, event$children[[1]]$parameters$epsilon, epsilon), # never asked from below
     sample = down * times_share(p$q, inner(above_sample(epsilon, p$q, side)), side),
     poisson = poisson_delta_of(inner, p$q, epsilon, side),
+    resample = resample_delta_of(event, epsilon),
     compose = if (length(event$children) == 1 && p$times == 1) inner(epsilon) else NULL,
     NULL
   )
@@ -191,6 +192,30 @@ poisson_delta_of <- function(inner, q, epsilon, side) {
   }
   max(leave, enter) * if (side < 0) 1 - 1e-15 else 1
 }
+
+# Balle, Barthe and Gaboardi (2018), Theorem 10: the record was drawn k times, and that is told; never asked from below
+resample_delta_of <- function(event, epsilon) {
+  draws <- resample_draws(event$parameters)
+  mu <- gdp_price(event$children[[1]])
+  at <- above_sample(epsilon, draws$share)
+  sum(draws$chance * vapply(draws$count * mu, step_delta, 0, at, FALSE)) * (1 + 1e-12) + draws$beyond
+}
+
+# How often a record is drawn: list(share (the chance that it is at all), count, chance, beyond (of more often));
+# relative errors of the chances are below 1e-12
+resample_draws <- function(p) {
+  count <- seq_len(max(1, stats::qbinom(RESAMPLE_TAIL, p$size, 1 / p$n, lower.tail = FALSE)))
+  if (length(count) > RESAMPLE_COUNTS) {
+    abort_riemdp("unpriced", "a sample with replacement in which records are drawn that often is priced by Renyi DP.")
+  }
+  list(share = min(1, outwards(-expm1(p$size * log1p(-1 / p$n)))), count = count,
+       chance = stats::dbinom(count, p$size, 1 / p$n) * (1 + 1e-12),
+       beyond = stats::pbinom(max(count), p$size, 1 / p$n, lower.tail = FALSE) * (1 + 1e-9))
+}
+
+RESAMPLE_TAIL <- 1e-30
+
+RESAMPLE_COUNTS <- 150
 
 response_delta <- function(epsilon0, epsilon, side) {
   if (epsilon >= epsilon0) 0 else stats::plogis(epsilon0) * -expm1(epsilon - epsilon0) * (1 + side * 1e-15)

@@ -30,7 +30,9 @@ rdp_of <- function(event, orders) {
     # E_Q[(P/Q)^alpha] is convex in the pair: 1 - q of equal laws, q of laws two moves apart
     poisson_replaced = log_mix((orders - 1) * orders * 2 / p$noise_multiplier^2, p$q) / (orders - 1) *
       (1 + RDP_ROUNDING),
+    allocation = rdp_allocation(event, orders),
     sample = rdp_sample(event, orders),
+    resample = rdp_resample(event, orders),
     shuffle = rdp_pure(event$children[[1]]$parameters$epsilon, orders),
     select = rdp_select(event, orders),
     unpriced(event, "Renyi DP")
@@ -293,6 +295,79 @@ rdp_poisson_gaussian <- function(q, mu, alpha) {
   min(whole, log1p_exp(total) * (1 + RDP_ROUNDING) / (alpha - 1))
 }
 
+# One of `steps` Gaussian steps by lot, L the mean of the steps' ratios (proofs/accounting.md, 4). Leaving, E L^alpha at
+# whole orders from its exponential generating function, a power; entering, E L^(1 - alpha) from the Laplace transform,
+# a power too. Never more than the step that holds the record.
+rdp_allocation <- function(event, orders) {
+  step <- event$children[[1]]
+  steps <- event$parameters$steps
+  whole <- rdp_value(step, orders)
+  mu <- gaussian_step(step)
+  if (steps == 1 || is.null(mu) || mu == 0 || mu > 5) return(whole)
+  use <- orders <= ALLOCATION_ORDERS
+  if (!any(use)) return(whole)
+  most <- ceiling(max(2, orders[use]))
+  leave <- allocation_moments(mu, steps, most)
+  lower <- floor(orders[use])
+  share <- orders[use] - lower
+  at <- (1 - share) * leave[lower] + share * leave[ceiling(orders[use])]
+  enter <- vapply(orders[use], function(alpha) allocation_entering(mu, steps, alpha - 1), 0)
+  # rounding of logarithms, as often as they are taken (proofs/accounting.md, 4)
+  a <- ceiling(orders[use])
+  rounding <- 1e-15 * a^2 * log2(4 * steps) * (45 + log(steps) + log(a) + a * mu^2)
+  whole[use] <- pmin(whole[use], (pmax(at, enter, 0) * (1 + RDP_ROUNDING) + rounding) / (orders[use] - 1))
+  whole
+}
+
+ALLOCATION_ORDERS <- 64
+
+# log E L^k for k = 1, ..., most: k! [z^k] of (sum of E L_1^j (z/steps)^j/j!)^steps, all terms positive, powers by
+# squaring
+allocation_moments <- function(mu, steps, most) {
+  k <- 0:most
+  one <- k * (k - 1) / 2 * mu^2 - lfactorial(k) - k * log(steps)
+  times <- function(a, b) vapply(k, function(n) log_sum(a[1:(n + 1)] + b[(n + 1):1]), 0)
+  power <- one
+  for (digit in binary_digits(steps)) {
+    power <- times(power, power)
+    if (digit == 1) power <- times(power, one)
+  }
+  (power + lfactorial(k))[-1]
+}
+
+# log E L^-b, b > 0: (steps^b/Gamma(b)) times the integral of u^(b - 1) psi(u)^steps, psi(u) = E e^(-u L_1), in log u
+allocation_entering <- function(mu, steps, b) {
+  if (b * mu > 20) return(Inf)
+  if (b < 0.5) return(2 * b * allocation_entering(mu, steps, 0.5)) # convex in b, and 0 at 0
+  strip <- min(1, 1 / sqrt(b))
+  h <- 2 * pi * strip / 78
+  f <- function(v) pmax(b * v + steps * log_laplace(mu, v, b), -1e300)
+  middle <- stats::optimize(f, c(log(b / steps) - 1, log(b / steps) + b * mu^2 + 2), maximum = TRUE)$maximum
+  reach <- function(side) { # to where the integrand, whose logarithm is concave, is below e^-90 of its top
+    v <- middle
+    jump <- side * h
+    while (f(v) > f(middle) - 90) {
+      v <- v + jump
+      jump <- 1.5 * jump
+    }
+    v
+  }
+  v <- seq(reach(-1), reach(1), by = h)
+  log_sum(f(v)) + log(h) + b * log(steps) - lgamma(b)
+}
+
+# log psi(e^v), several v: psi is 1 less the mean of 1 - e^(-u L)
+log_laplace <- function(mu, v, b) {
+  h <- 2 * pi * min(pi / (2 * mu), 4) / 78
+  z <- seq(-13 - mu * (1 + b), 13 + mu, by = h)
+  weight <- stats::dnorm(z) * h
+  vapply(v, function(one) {
+    x <- exp(pmin(one + mu * z - mu^2 / 2, 700))
+    gap <- sum(weight * -expm1(-x))
+    if (gap < 0.5) log1p(-gap) else log(sum(weight * exp(-x)))
+  }, 0)
+}
+
 # Wang, Balle and Kasiviswanathan (2019), Theorem 9 (whole orders)
 rdp_sample <- function(event, orders) {
   q <- event$parameters$q
@@ -304,6 +379,19 @@ rdp_sample <- function(event, orders) {
   direct <- rdp_value(step, orders) # a sample never costs more than the whole
   if (is.finite(top)) direct <- pmin(direct, rdp_pure(sampled_epsilon(top, q), orders))
   pmin(sampled, direct)
+}
+
+# E_Q[(P/Q)^alpha] is convex in the pair, and told how often the record was drawn the laws are as many moves apart
+rdp_resample <- function(event, orders) {
+  p <- event$parameters
+  mu <- gdp_price(event$children[[1]])
+  if (p$size > 1e5) return(rep(Inf, length(orders)))
+  k <- 0:p$size
+  chance <- stats::dbinom(k, p$size, 1 / p$n, log = TRUE)
+  vapply(orders, function(a) {
+    grown <- chance[-1] + log_expm1(pmin(a * (a - 1) / 2 * (k[-1] * mu)^2, 1e300))
+    (log1p_exp(log_sum(grown)) + 1e-11) * (1 + RDP_ROUNDING) / (a - 1)
+  }, 0)
 }
 
 sample_sum <- function(q, alpha, g, top) {

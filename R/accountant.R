@@ -156,6 +156,13 @@ ask_accountants <- function(event, given, wanted, accountant, conversion, both =
     abort_riemdp("argument", "`conversion` \"bun-steinke\" is for `accountant` \"zcdp\".")
   }
   event <- top_level(event)
+  capped <- uncapped(event)
+  if (capped$chance > 0) {
+    out <- ask_capped(capped, given, wanted, accountant, conversion)
+    attr(out, "lower") <- if (both) NA_real_
+    attr(out, "attained") <- FALSE
+    return(out)
+  }
   if (both && !pairs_attained(event)) {
     out <- ask_accountants(event, given, wanted, accountant, conversion)
     attr(out, "lower") <- NA_real_
@@ -174,6 +181,43 @@ ask_accountants <- function(event, given, wanted, accountant, conversion, both =
   }
   if (accountant != "auto") return(ask_one(accountant, event, given, wanted, conversion, both))
   best_answer(event, given, wanted, conversion, both)
+}
+
+# The event with samples of any size in place of those that are cut to `most` records, as far as steps are composed, and
+# the chance that any of them is cut: list(event, chance)
+uncapped <- function(event) {
+  if (event$type == "poisson_capped") {
+    p <- event$parameters
+    return(list(event = new_event("poisson", event$adjacency, list(q = p$q), event$children),
+                chance = capped_chance(p)))
+  }
+  if (event$type != "compose") return(list(event = event, chance = 0))
+  each <- lapply(event$children, uncapped)
+  event$children <- lapply(each, `[[`, "event")
+  list(event = event, chance = event$parameters$times * sum(vapply(each, `[[`, 0, "chance")))
+}
+
+# The price of what differs from a priced event with a small chance: delta grows by chance (1 + e^epsilon)
+# (proofs/accounting.md, section 1). An epsilon is found by raising it until the rest of delta is enough for it.
+ask_capped <- function(capped, given, wanted, accountant, conversion) {
+  ask <- function(given) ask_accountants(capped$event, given, wanted, accountant, conversion)
+  if (wanted == "delta") {
+    out <- ask(given)
+    out[] <- min(1, as.double(out) + capped_delta(capped$chance, given))
+    return(out)
+  }
+  epsilon <- 0
+  for (round in 1:100) {
+    rest <- given - capped_delta(capped$chance, epsilon)
+    if (!(rest > 0)) break
+    out <- ask(rest)
+    if (as.double(out) <= epsilon) {
+      out[] <- epsilon
+      return(out)
+    }
+    epsilon <- as.double(out) * (1 + 1e-7)
+  }
+  unpriced(capped$event, "(epsilon, delta)", "the chance that a sample is cut to fewer records leaves nothing of delta")
 }
 
 max_known <- function(x) if (all(is.na(x))) NA_real_ else max(x, na.rm = TRUE)
@@ -222,14 +266,15 @@ best_answer <- function(event, given, wanted, conversion, both) {
 pairs_attained <- function(event) {
   grouped <- identical(event$parameters$keys, "private") &&
     any(vapply(event$children, `[[`, "", "adjacency") == "add-remove")
-  claimed <- event$type %in% c("custom", "shuffle", "select", "pair")
+  claimed <- event$type %in% c("custom", "shuffle", "select", "pair", "resample")
   !claimed && !grouped && all(vapply(event$children, pairs_attained, NA))
 }
 
 # an event that stands for one other
 top_level <- function(event) {
   while ((event$type == "compose" && length(event$children) == 1 && event$parameters$times == 1) ||
-           (event$type %in% c("poisson", "sample") && event$parameters$q == 1)) {
+           (event$type %in% c("poisson", "sample") && event$parameters$q == 1) ||
+           (event$type == "allocation" && event$parameters$steps == 1)) {
     event <- event$children[[1]]
   }
   event

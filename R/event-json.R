@@ -19,6 +19,9 @@
 #' | `event_pure()` | `EpsilonDeltaDpEvent`, with a range `ExponentialMechanismDpEvent` |
 #' | `event_approx()`, `event_zcdp()` | `EpsilonDeltaDpEvent`, `ZCDpEvent` |
 #' | `event_poisson()`, `event_select()` | `PoissonSampledDpEvent`, `RepeatAndSelectDpEvent` |
+#' | `event_poisson()` with `most`, of Gaussian noise | `TruncatedSubsampledGaussianDpEvent` |
+#' | `event_resample()` | `SampledWithReplacementDpEvent` |
+#' | `event_allocation()` | `RandomAllocationDpEvent` with one step selected |
 #' | `event_compose()` | `ComposedDpEvent`, `SelfComposedDpEvent` |
 #'
 #' Read, but not written: `SampledWithoutReplacementDpEvent` (the share is all that is kept of two sizes),
@@ -70,6 +73,18 @@ json_of_event <- function(e) {
     approx = json_class("EpsilonDelta", epsilon = number(p$epsilon), delta = number(p$delta)),
     zcdp = json_class("ZC", rho = number(p$rho), xi = "0"),
     poisson = json_class("PoissonSampled", sampling_probability = number(p$q), event = inner),
+    poisson_capped = {
+      if (e$children[[1]]$type != "gaussian") {
+        abort_riemdp("unsupported", "dp_accounting has a class for samples that are cut of Gaussian noise alone.")
+      }
+      json_class("TruncatedSubsampledGaussian", dataset_size = sprintf("%.0f", p$records),
+                 sampling_probability = number(p$q), truncated_batch_size = sprintf("%.0f", p$most),
+                 noise_multiplier = number(e$children[[1]]$parameters$noise_multiplier))
+    },
+    allocation = json_class("RandomAllocation", event = inner, num_selected = "1",
+                            num_steps = sprintf("%.0f", p$steps)),
+    resample = json_class("SampledWithReplacement", source_dataset_size = sprintf("%.0f", p$n),
+                          sample_size = sprintf("%.0f", p$size), event = inner),
     select = json_class("RepeatAndSelect", event = inner, mean = number(p$mean), shape = number(p$shape)),
     compose = {
       one <- if (length(inner) == 1) inner else json_class("Composed", events = list_of(inner))
@@ -150,6 +165,17 @@ event_of_class <- function(name, x, inner, adjacency) {
     ),
     PoissonSampled = poisson_of(number("sampling_probability"), inner[[1]]),
     SampledWithoutReplacement = sample_of(json_share(number("sample_size"), number("source_dataset_size")), inner[[1]]),
+    TruncatedSubsampledGaussian = poisson_capped(
+      number("sampling_probability"), event_gaussian(number("noise_multiplier"), adjacency),
+      min(number("truncated_batch_size"), number("dataset_size")), number("dataset_size")
+    ),
+    RandomAllocation = {
+      if (number("num_selected") != 1) {
+        abort_riemdp("unsupported", "a record in more than one step has an event here by blocks alone.")
+      }
+      allocation_of(number("num_steps"), inner[[1]])
+    },
+    SampledWithReplacement = resample_of(number("sample_size"), number("source_dataset_size"), inner[[1]]),
     RepeatAndSelect = select_of(inner[[1]], number("mean"), number("shape")),
     SelfComposed = compose_of(inner, number("count"), adjacency),
     Composed = compose_of(inner, 1, adjacency),
@@ -166,6 +192,9 @@ JSON_FIELDS <- list(
   SingleEpochTreeAggregation = c("noise_multiplier", "step_counts"),
   PoissonSampled = c("sampling_probability", "event"),
   SampledWithoutReplacement = c("source_dataset_size", "sample_size", "event"),
+  SampledWithReplacement = c("source_dataset_size", "sample_size", "event"),
+  TruncatedSubsampledGaussian = c("dataset_size", "sampling_probability", "truncated_batch_size", "noise_multiplier"),
+  RandomAllocation = c("event", "num_selected", "num_steps"),
   RepeatAndSelect = c("event", "mean", "shape"), SelfComposed = c("event", "count"), Composed = "events",
   NoOp = character()
 )

@@ -35,7 +35,8 @@ tells_nothing <- function(event) {
     pure = p$epsilon == 0, approx = p$epsilon == 0 && p$delta == 0, gdp = p$mu == 0, zcdp = p$rho == 0,
     rdp = all(p$epsilons == 0), gaussian = p$noise_multiplier == Inf, laplace = , discrete_laplace = p$scale == Inf,
     custom = any(vapply(event$children, tells_nothing, NA)),
-    poisson = , sample = , shuffle = , select = , compose = , parallel = all(vapply(event$children, tells_nothing, NA)),
+    poisson = , allocation = , sample = , resample = , shuffle = , select = , compose = ,
+    parallel = all(vapply(event$children, tells_nothing, NA)),
     FALSE
   )
 }
@@ -175,7 +176,14 @@ basic_price <- function(event) {
       inner <- basic_price(event$children[[1]])
       if (!is.null(inner)) c(sampled_epsilon(inner[1], p$q), p$q * inner[2])
     },
-    shuffle = basic_price(event$children[[1]]),
+    poisson_capped = {
+      inner <- basic_price(event$children[[1]])
+      if (!is.null(inner)) {
+        epsilon <- sampled_epsilon(inner[1], p$q)
+        c(epsilon, min(1, p$q * inner[2] + capped_delta(capped_chance(p), epsilon)))
+      }
+    },
+    allocation = , shuffle = basic_price(event$children[[1]]),
     select = {
       inner <- basic_price(event$children[[1]])
       if (!is.null(inner) && inner[2] == 0) c((2 + p$shape) * inner[1], 0)
@@ -188,6 +196,14 @@ basic_price <- function(event) {
     NULL
   )
 }
+
+# The chance that a sample is larger than it may be, rounded up
+capped_chance <- function(p) {
+  max(stats::pbinom(p$most, p$records, p$q, lower.tail = FALSE) * (1 + 1e-9), 1e-300)
+}
+
+# by how much delta grows where a step isn't what it is priced for with this chance (proofs/accounting.md, 1)
+capped_delta <- function(chance, epsilon) outwards(chance * (1 + exp(min(epsilon, 700))))
 
 # The chance that another report is one of the two that the record's own is: 2/(e^epsilon + 1), Feldman, McMillan and
 # Talwar (2022), for every epsilon-DP randomiser (proofs/accounting.md, section 1)
@@ -235,6 +251,7 @@ zcdp_of <- function(event) {
     custom = best_claim(event, zcdp_price, "zCDP"),
     compose = sum_parts(event, zcdp_price),
     parallel = parallel_price(event, zcdp_price),
+    allocation = zcdp_price(event$children[[1]]), # no more than the step that holds the record
     poisson = , sample = , shuffle = , select = zcdp_sampled(event),
     unpriced(event, "zCDP")
   )

@@ -2,8 +2,8 @@
 # Accountants (accountant-*.R) price them, event-price.R gives the figures that a ledger adds up.
 
 EVENT_TYPES <- c("pure", "laplace", "discrete_laplace", "gaussian", "discrete_gaussian", "mixture", "gdp", "zcdp",
-                 "rdp", "approx", "custom", "pair", "shuffle", "poisson", "poisson_replaced", "sample", "select",
-                 "compose", "parallel")
+                 "rdp", "approx", "custom", "pair", "shuffle", "poisson", "poisson_replaced", "poisson_capped",
+                 "allocation", "sample", "resample", "select", "compose", "parallel")
 ADJACENCIES <- c("replace-one", "add-remove")
 TIMES_MOST <- 1e12
 
@@ -14,10 +14,12 @@ TIMES_MOST <- 1e12
 #' adjacency.
 #'
 #' Adjacency says which data sets are neighbours: one record replaced by another, or one record more or less. It belongs
-#' to the event. `NULL` leaves it open: such an event takes the adjacency of what it stands in. `event_poisson()` is
-#' about data sets that differ by one record more or less (`"add-remove"`) unless asked otherwise, `event_sample()` and
-#' `event_shuffle()` about a replaced record (`"replace-one"`). Events of both kinds can't be composed: the same noise
-#' multiplier means different noise.
+#' to the event. `NULL` leaves it open: such an event takes the adjacency of what it stands in. `event_poisson()` and
+#' `event_allocation()` are about data sets that differ by one record more or less (`"add-remove"`), the first unless
+#' asked otherwise, `event_sample()`, `event_resample()` and `event_shuffle()` about a replaced record
+#' (`"replace-one"`). Events of both kinds can't be composed: the same noise multiplier means different noise. Where a
+#' record's contribution is replaced by nothing while the public size stays, plain steps, Poisson samples and
+#' allocations cost what they cost with `"add-remove"`; samples of a fixed size don't, and have no price for that here.
 #'
 #' * `event_pure(epsilon)`: any epsilon-DP step; manifold Laplace and K-norm releases are of this kind, and so are the
 #'   exponential mechanism and permute-and-flip. `range = TRUE` holds for the exponential mechanism alone: the losses of
@@ -51,8 +53,19 @@ TIMES_MOST <- 1e12
 #' * `event_poisson(q, event)`: each record enters with probability `q`, independently; the step must divide by a public
 #'   number. With `adjacency = "replace-one"` it is about a replaced record, for `event_gaussian()` alone, whose noise
 #'   multiplier is then still over what one record more or less changes.
+#' * `event_allocation(steps, event)`: `steps` steps like `event`, each on the records that were allotted to it: every
+#'   record to one of them, uniformly, secretly and independently of the others (balls and bins). It is the price of all
+#'   the steps together, which may depend on earlier results; each must divide by a public number. For a record that is
+#'   part of k of them compose k allocations to as many blocks, in each of which it is allotted anew. Shuffling records
+#'   into batches of a fixed size isn't that: it costs more.
+#' * `event_poisson(q, event, most, records)`: the same of which `most` records are taken at most, whatever is left out
+#'   where there are more, of data sets of at most `records` records, a public number. The chance of more counts in
+#'   full: \eqn{1 + e^\varepsilon} times as a delta. Priced as a whole and in compositions, not within other samples.
 #' * `event_sample(q, event)`: a share `q` of the records, of public size, drawn without replacement. Not of parts with
 #'   public keys: a sample in each part is.
+#' * `event_resample(size, n, event)`: `size` records out of `n`, drawn with replacement, each of which counts as often
+#'   as it was drawn; the noise multiplier is over what a replaced record changes that was drawn once (Balle, Barthe and
+#'   Gaboardi 2018).
 #' * `event_shuffle(n, event)`: `n` reports in random order, each of one record by the same epsilon-DP randomiser, which
 #'   sees no other report. Only for `event_pure()`: there the theorem holds (Feldman, McMillan and Talwar 2022).
 #' * `event_select(event, mean, shape)`: the event run a secret number of times, of which only the best result by a
@@ -91,11 +104,13 @@ TIMES_MOST <- 1e12
 #' @param p for `event_pair()`: masses of the first law, numbers of at least 0 that sum to 1 within 1e-9; 1 to 1e6 of
 #'   them. They are divided by their sum.
 #' @param q probability or share, above 0 and at most 1; for `event_pair()` masses of the second law, as many as `p`.
-#' @param n number of reports, a whole number of at least 2.
+#' @param n number of reports, or of records, a whole number of at least 2.
+#' @param most,records whole numbers: how many records a sample holds at most, and a data set.
 #' @param event,... events.
 #' @param mean mean number of runs, above 1 and at most 1e9.
 #' @param shape of their law, from 0 to 100.
-#' @param size number of records, a whole number from 1 to 1e6.
+#' @param size number of records, a whole number: of a group from 1 to 1e6, of a sample from 1 to 1e12.
+#' @param steps number of steps, a whole number from 1 to 1e9.
 #' @param times a whole number of at least 1.
 #' @param keys `"public"` or `"private"`.
 #' @param adjacency `"replace-one"`, `"add-remove"`, or `NULL` for open.
@@ -110,11 +125,17 @@ TIMES_MOST <- 1e12
 #'   Research* 132, 421-457.
 #'   Choquette-Choo, Ganesh, Steinke and Thakurta (2023), Privacy amplification for matrix mechanisms,
 #'   \doi{10.48550/arXiv.2310.15526}.
+#'   Feldman and Shenfeld (2025), Privacy amplification by random allocation, \doi{10.48550/arXiv.2502.08202}.
+#'   Chua, Harrison, Kamath, Leeman, Sinha and others (2025), Balls-and-Bins sampling for DP-SGD,
+#'   \doi{10.48550/arXiv.2412.16802}.
 #'   Feldman, McMillan and Talwar (2022), Stronger privacy amplification by shuffling, SODA 2023,
 #'   \doi{10.1137/1.9781611977554.ch181}, whose erratum (arXiv 2208.04591) names a gap; our proof is in
 #'   `inst/proofs/accounting.md`, section 1.
 #'   Papernot and Steinke (2022), Hyperparameter tuning with Renyi differential privacy, ICLR 2022,
 #'   \doi{10.48550/arXiv.2110.03620}.
+#'   Balle, Barthe and Gaboardi (2018), Privacy amplification by subsampling, \doi{10.48550/arXiv.1807.01647}.
+#'   Chua, Ghazi, Kamath, Kumar and others (2024), Scalable DP-SGD: shuffling vs. Poisson subsampling,
+#'   \doi{10.48550/arXiv.2411.04205}.
 #'   Canonne, Kamath and Steinke (2020), The discrete Gaussian for differential privacy, \doi{10.29012/jpc.784}.
 #' @examples
 #' step <- event_poisson(0.01, event_gaussian(1))
@@ -130,6 +151,8 @@ TIMES_MOST <- 1e12
 #' # ten releases on one secret sample of a tenth, and on ten samples
 #' dp_epsilon(event_poisson(0.1, event_compose(event_pure(0.1), times = 10)), 0)
 #' dp_epsilon(event_compose(event_poisson(0.1, event_pure(0.1)), times = 10), 0)
+#' # three epochs, in each of which every record is in one of a hundred batches by lot
+#' event_compose(event_allocation(100, event_gaussian(1)), times = 3)
 #' @name dp_event
 NULL
 
@@ -327,9 +350,14 @@ check_share <- function(q, name = "q") {
 
 #' @rdname dp_event
 #' @export
-event_poisson <- function(q, event, adjacency = "add-remove") {
+event_poisson <- function(q, event, adjacency = "add-remove", most = NULL, records = NULL) {
   event <- check_event(event)
-  if (check_choice(adjacency, "adjacency", rev(ADJACENCIES)) == "add-remove") return(poisson_of(q, event))
+  add_remove <- check_choice(adjacency, "adjacency", rev(ADJACENCIES)) == "add-remove"
+  if (is.null(most) != is.null(records) || !(is.null(most) || add_remove)) {
+    abort_riemdp("argument", "`most` and `records` belong together, to one record more or less.")
+  }
+  if (!is.null(most)) return(poisson_capped(q, event, most, records))
+  if (add_remove) return(poisson_of(q, event))
   if (event$type != "gaussian") {
     abort_riemdp("unsupported", paste("a Poisson sample about a replaced record has a theorem for Gaussian noise:",
                                       "`event` must be event_gaussian()."))
@@ -347,12 +375,33 @@ poisson_replaced <- function(q, noise_multiplier) {
             list(q = q, noise_multiplier = check_number(noise_multiplier, "noise_multiplier", positive = TRUE)))
 }
 
+poisson_capped <- function(q, event, most, records) {
+  records <- as.double(check_count(records, "records", most = TIMES_MOST))
+  most <- as.double(check_count(most, "most", most = records))
+  whole <- poisson_of(q, event)
+  if (most == records) return(whole)
+  new_event("poisson_capped", whole$adjacency, list(q = whole$parameters$q, most = most, records = records),
+            whole$children)
+}
+
 # The makers of events that hold others: these have been checked, and checking them again at every level would double
 # the work each time.
 poisson_of <- function(q, event) {
   q <- check_share(q)
   new_event("poisson", set_adjacency(event$adjacency, "add-remove", "Poisson sampling"), list(q = q), list(event))
 }
+
+#' @rdname dp_event
+#' @export
+event_allocation <- function(steps, event) allocation_of(steps, check_event(event))
+
+allocation_of <- function(steps, event) {
+  steps <- as.double(check_count(steps, "steps", most = ALLOCATION_MOST))
+  new_event("allocation", set_adjacency(event$adjacency, "add-remove", "allocation by lot"), list(steps = steps),
+            list(event))
+}
+
+ALLOCATION_MOST <- 1e9
 
 #' @rdname dp_event
 #' @export
@@ -363,6 +412,21 @@ sample_of <- function(q, event) {
   if (q < 1) refuse_public_parts(event)
   new_event("sample", set_adjacency(event$adjacency, "replace-one", "sampling without replacement"), list(q = q),
             list(event))
+}
+
+#' @rdname dp_event
+#' @export
+event_resample <- function(size, n, event) resample_of(size, n, check_event(event))
+
+resample_of <- function(size, n, event) {
+  size <- as.double(check_count(size, "size", most = TIMES_MOST))
+  n <- as.double(check_count(n, "n", least = 2, most = TIMES_MOST))
+  if (event$type != "gaussian") {
+    abort_riemdp("unsupported", paste("`event` must be event_gaussian(): what several copies of one record change is",
+                                      "known for Gaussian noise."))
+  }
+  new_event("resample", set_adjacency(event$adjacency, "replace-one", "sampling with replacement"),
+            list(size = size, n = n), list(event))
 }
 
 # In a sample of fixed size a record may have taken the place of one of another part, so that the dearest part alone
@@ -462,7 +526,8 @@ check_event_at <- function(event, depth) {
   parts <- event_entries(event, depth)
   inner <- lapply(unname(parts$children), check_event_at, depth + 1)
   # atomic parts have no children, and wrappers one: else something was added by hand
-  count <- switch(parts$type, poisson = , sample = , shuffle = , select = 1, compose = , parallel = , custom = NA, 0)
+  count <- switch(parts$type, poisson = , poisson_capped = , allocation = , sample = , resample = , shuffle = ,
+                  select = 1, compose = , parallel = , custom = NA, 0)
   if (if (is.na(count)) !length(inner) else length(inner) != count) broken_event()
   made <- remake_event(parts$type, parts$parameters, parts$adjacency, inner)
   # also by their whole names
@@ -502,7 +567,9 @@ remake_event <- function(type, p, adjacency, inner) {
     rdp = event_rdp(p$orders, p$epsilons, adjacency), approx = event_approx(p$epsilon, p$delta, adjacency),
     custom = remake_custom(p, adjacency, inner), pair = event_pair(p$label, p$p, p$q, adjacency),
     poisson = poisson_of(p$q, inner[[1]]), poisson_replaced = poisson_replaced(p$q, p$noise_multiplier),
-    sample = sample_of(p$q, inner[[1]]), shuffle = shuffle_of(p$n, inner[[1]]),
+    poisson_capped = poisson_capped(p$q, inner[[1]], p$most, p$records),
+    allocation = allocation_of(p$steps, inner[[1]]), sample = sample_of(p$q, inner[[1]]),
+    resample = resample_of(p$size, p$n, inner[[1]]), shuffle = shuffle_of(p$n, inner[[1]]),
     select = select_of(inner[[1]], p$mean, p$shape),
     compose = compose_of(inner, p$times, adjacency), parallel = parallel_of(inner, p$keys, adjacency)
   )
@@ -513,88 +580,3 @@ remake_custom <- function(p, adjacency, claims) {
   if (!all(known) || !identical(p$assumed, TRUE) || !is.character(p$label) || length(p$label) != 1) broken_event()
   new_event("custom", adjacency, list(label = check_name(p$label, "label"), assumed = TRUE), claims)
 }
-
-# ---- printing --------------------------------------------------------------------------------------------------------
-
-# long: a line for each kind of event
-describe_event <- function(e) {
-  p <- e$parameters
-  inside <- vapply(e$children, describe_event, "")
-  number <- function(x) sprintf("%.6g", x)
-  switch(e$type,
-    pure = sprintf("pure(epsilon = %s%s)", number(p$epsilon), if (isTRUE(p$range)) ", range" else ""),
-    laplace = sprintf("Laplace(scale = %s)", number(p$scale)),
-    discrete_laplace = sprintf("discrete Laplace(scale = %s, sensitivity = %s)", number(p$scale),
-                               number(p$sensitivity)),
-    gaussian = sprintf("Gaussian(noise multiplier = %s)", number(p$noise_multiplier)),
-    discrete_gaussian = sprintf("discrete Gaussian(sigma = %s, sensitivity = %s, dimension = %s)", number(p$sigma),
-                                number(p$sensitivity), number(p$dimension)),
-    mixture = sprintf("Gaussian(noise multiplier = %s, %d moves up to %s)", number(p$noise_multiplier),
-                      length(p$moves), number(max(p$moves))),
-    gdp = sprintf("GDP(mu = %s)", number(p$mu)),
-    zcdp = sprintf("zCDP(rho = %s)", number(p$rho)),
-    rdp = sprintf("RDP(%d orders from %s to %s)", length(p$orders), number(p$orders[1]),
-                  number(p$orders[length(p$orders)])),
-    approx = sprintf("approximate(epsilon = %s, delta = %s)", number(p$epsilon), number(p$delta)),
-    custom = sprintf("custom(%s, assumed: %s)", encodeString(p$label), paste(inside, collapse = ", ")),
-    pair = sprintf("pair(%s, assumed: %d outcomes)", encodeString(p$label), length(p$p)),
-    poisson = sprintf("Poisson sample(q = %s, %s)", number(p$q), inside),
-    poisson_replaced = sprintf("Poisson sample(q = %s, Gaussian(noise multiplier = %s [add-remove]))", number(p$q),
-                               number(p$noise_multiplier)),
-    sample = sprintf("sample without replacement(q = %s, %s)", number(p$q), inside),
-    shuffle = sprintf("shuffle(n = %s, %s)", number(p$n), inside),
-    select = sprintf("best of several(mean = %s, shape = %s, %s)", number(p$mean), number(p$shape), inside),
-    compose = describe_composed(inside, p$times),
-    parallel = sprintf("parallel over %s keys(%s)", p$keys, paste(inside, collapse = ", "))
-  )
-}
-
-describe_composed <- function(inside, times) {
-  text <- if (length(inside) > 6) c(inside[1:5], sprintf("and %d more", length(inside) - 5L)) else inside
-  text <- paste(text, collapse = " + ")
-  if (times == 1) return(text)
-  sprintf("%s x %s", format(times, big.mark = ",", scientific = FALSE),
-          if (length(inside) > 1) paste0("(", text, ")") else text)
-}
-
-#' @rdname dp_event
-#' @param x an event.
-#' @export
-format.riemdp_event <- function(x, ...) {
-  x <- check_event(x)
-  paste0(describe_event(x), switch(x$adjacency, either = " [adjacency open]", sprintf(" [%s]", x$adjacency)))
-}
-
-#' @rdname dp_event
-#' @export
-print.riemdp_event <- function(x, ...) {
-  cat("Event: ", format(x), "\n", sep = "")
-  invisible(x)
-}
-
-# ---- reading ---------------------------------------------------------------------------------------------------------
-
-# The composed parts as list(event, times), equal ones counted together
-event_parts <- function(event, times = 1) {
-  parts <- collect_parts(event, times)
-  keys <- vapply(parts, function(part) event_key(part$event), "")
-  lapply(unname(split(parts, factor(keys, unique(keys)))), function(same) {
-    list(event = same[[1]]$event, times = sum(vapply(same, `[[`, 0, "times")))
-  })
-}
-
-collect_parts <- function(event, times) {
-  if (event$type != "compose") {
-    return(list(list(event = event, times = times)))
-  }
-  do.call(c, lapply(event$children, collect_parts, times * event$parameters$times))
-}
-
-# equal keys: equal events, whatever their stated adjacency
-event_key <- function(e) {
-  paste0(e$type, "{", paste(vapply(e$parameters,
-                                   function(p) paste(if (is.numeric(p)) sprintf("%a", p) else p, collapse = ","), ""),
-                            collapse = ";"), "}(", paste(vapply(e$children, event_key, ""), collapse = "|"), ")")
-}
-
-event_assumed <- function(e) e$type %in% c("custom", "pair") || any(vapply(e$children, event_assumed, NA))

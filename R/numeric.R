@@ -57,6 +57,16 @@ remember <- function(key, fun) {
   cache[[key]]
 }
 
+# the binary digits of a number from 1 up, without the first
+binary_digits <- function(n) {
+  out <- double()
+  while (n > 1) {
+    out <- c(n %% 2, out)
+    n <- floor(n / 2)
+  }
+  out
+}
+
 # the largest k for which r 2^k is at most 2^51; log2() rounds a number just above a power of 2 to it
 room_bits <- function(r) {
   k <- floor(51 - log2(r))

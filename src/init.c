@@ -9,6 +9,8 @@
 
 #define ENTRIES(X)                                                                                                     \
     X(aliased, 4)                                                                                                      \
+    X(allocation_merge, 3)                                                                                             \
+    X(allocation_spread, 3)                                                                                            \
     X(ambient_noise, 9)                                                                                                \
     X(ball_bounds, 3)                                                                                                  \
     X(ball_roots, 2)                                                                                                   \

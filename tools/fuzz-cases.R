@@ -265,7 +265,7 @@ kinds <- list(
   quotas = function(k) c(ben = 0.3, anna = pick(0.1, 1)), analyst = function(k) pick("anna", "ben"),
   ledger_event = function(k) pick(list(event_pure(0.1), event_pure(0.2)))[[1]],
   event = function(k) pick_event(), step_event = function(k) list(event_gaussian(1), event_laplace(2), event_pure(0.5))[[sample(3, 1)]],
-  runs_mean = function(k) pick(1.5, 20), pure_event = function(k) event_pure(0.3), mass_pair = function(k) c(0.25, 0.75),
+  runs_mean = function(k) pick(1.5, 20), pure_event = function(k) event_pure(0.3), noise_event = function(k) event_gaussian(1.5), mass_pair = function(k) c(0.25, 0.75),
   share = function(k) pick(0.01, 0.3), delta_small = function(k) pick(1e-9, 1e-5, 0.1),
   accountant = function(k) sample(riemdp:::ACCOUNTANTS, 1), conversion = function(k) sample(riemdp:::RDP_CONVERSIONS, 1),
   unit = function(k) pick(names(riemdp:::LEDGER_RULES)), orders = function(k) c(1.5, 2, 8), rdp_values = function(k) c(0.1, 0.2, 0.5),
@@ -282,6 +282,10 @@ kinds <- list(
   pld_range = function(k) c(-1, 1),
   fft_numbers = function(k) if (pick(TRUE, FALSE)) runif(16) else c(1 + 0i, 0.5 - 1i, 0.2 + 0i),
   pld_grid = function(k) list(step = 0.01, first = -50, bins = 100, parts = sample(0:4, 1)),
+  ratio_law = function(k) list(mass = c(0.2, 0.5, 0.3), first = -1, coarse = 1),
+  coarse_law = function(k) pick(list(NULL, list(mass = c(0.6, 0.4), first = -1, coarse = 4)))[[1]],
+  spread_grid = function(k) list(step = 0.1, refine = pick(1, 2), first = -10, bins = 60),
+  value_law = function(k) list(mass = c(0.2, 0.5, 0.3), value = c(0.5, 1, 1.6)), value_edges = function(k) c(0, 1, 2),
   merge_grid = function(k) list(step = 0.1, first = -10, bins = 20, down = pick(FALSE, TRUE)),
   losses = function(k) seq(-0.9, 0.9, 0.3), masses = function(k) rep(1 / 7, 7),
   lm_step = function(k) 0.04, lm_knots = function(k) 200, lm_x = function(k) rbind(1, seq(-1, 1, length.out = 6)),
@@ -416,7 +420,9 @@ small_wordnet <- function() {
 pick_event <- function() {
   list(event_gaussian(1), event_pure(0.3), event_compose(event_poisson(0.01, event_gaussian(1)), times = 10),
        event_sample(0.1, event_laplace(1)), event_zcdp(0.1), event_parallel(event_pure(1), event_pure(0.5)),
-       event_custom("stated", mu = 0.5), event_shuffle(100, event_pure(0.5)), event_discrete_gaussian(3))[[sample(9, 1)]]
+       event_custom("stated", mu = 0.5), event_shuffle(100, event_pure(0.5)), event_discrete_gaussian(3),
+       event_allocation(5, event_gaussian(1)), event_resample(3, 20, event_gaussian(1)),
+       event_poisson(0.1, event_gaussian(1), most = 60, records = 100))[[sample(12, 1)]]
 }
 
 # one string a target: "argument=kind", or the kind alone where both have one name
@@ -507,6 +513,7 @@ arguments <- c(
   riemdp_perturbation_noise = "p=count q=count n=count norm=perturbation_norm rate=positive simulate=flag",
   riemdp_block_noise = "sizes=counts rate=positive simulate=flag", riemdp_exponential_choice = "score=losses epsilon simulate=flag",
   riemdp_pld_cells = "pair=pld_pair range=pld_range grid=pld_grid", riemdp_pld_merge = "loss=losses mass=masses grid=merge_grid",
+  riemdp_allocation_spread = "a=ratio_law b=coarse_law grid=spread_grid", riemdp_allocation_merge = "a=value_law b=value_law edges=value_edges",
   riemdp_fft = "x=fft_numbers", riemdp_weighted_cell = "weight=whole_weights simulate=flag",
   riemdp_kernel_products_nonprivate = "x=test_columns y=test_columns kinds=kernel_kinds bandwidths=kernel_widths orders=test_orders",
   riemdp_kernel_sums_nonprivate = "x=test_columns y=test_columns kind=kernel_kind bandwidth=positive groups=test_labels",
@@ -519,6 +526,7 @@ arguments <- c(
   event_approx = "epsilon delta=delta_small adjacency", event_custom = "label epsilon delta=delta_small",
   event_pair = "label p=mass_pair q=mass_pair adjacency",
   event_poisson = "q=share event=step_event adjacency", event_matrix = "strategy=moves noise_multiplier=positive adjacency",
+  event_allocation = "steps=count event=step_event", event_resample = "size=count n=whole event=noise_event",
   event_sample = "q=share event=step_event", event_shuffle = "n=whole event=pure_event",
   event_select = "event=step_event mean=runs_mean shape=positive", event_group = "event=step_event size=count",
   event_compose = "a=event times=count", event_parallel = "a=step_event b=step_event keys=keys_kind", check_event = "event",

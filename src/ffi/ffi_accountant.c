@@ -1,4 +1,5 @@
 /* Privacy-loss distributions for R. Public numbers only. */
+#include "accountant_allocation.h"
 #include "accountant_pld.h"
 #include "ffi.h"
 #include "fft.h"
@@ -147,4 +148,117 @@ static SEXP fft_body(struct call *c, void *data)
 SEXP riemdp_fft(SEXP x)
 {
     return ffi_run(fft_body, x, NULL, 0);
+}
+
+#define LAW_MOST 2e6
+
+#define PAIRS_MOST 4e10
+
+struct allocation_args {
+    SEXP a, b, grid;
+};
+
+static const double *some_numbers(SEXP x, const char *name, size_t *n)
+{
+    SEXP field = ffi_field(x, name);
+    const double *out = numbers(field, -1, "laws must be numeric.");
+    *n = (size_t)XLENGTH(field);
+    if (*n < 1 || (double)*n > LAW_MOST)
+        ffi_abort_text("argument", "a law must have 1 to 2e6 numbers.");
+    for (size_t i = 0; i < *n; i++)
+        if (!(out[i] >= 0 && out[i] < INFINITY))
+            ffi_abort_text("argument", "laws must hold numbers of at least 0.");
+    return out;
+}
+
+static void check_pairs(size_t n, size_t m)
+{
+    if ((double)n * (double)m > PAIRS_MOST)
+        ffi_abort_text("argument", "two laws must not have more than 4e10 pairs of numbers.");
+}
+
+static struct allocation_law read_law(SEXP x)
+{
+    struct allocation_law law;
+    law.mass = some_numbers(x, "mass", &law.n);
+    law.first = (int64_t)ffi_count(ffi_field(x, "first"), "first", -1e8, 1e8);
+    law.coarse = (int64_t)ffi_count(ffi_field(x, "coarse"), "coarse", 1, 1e6);
+    return law;
+}
+
+static SEXP spread_body(struct call *c, void *data)
+{
+    struct allocation_args *in = data;
+    int both = in->b == R_NilValue;
+    struct allocation_law a = read_law(in->a), b = both ? a : read_law(in->b);
+    double step = ffi_range(ffi_field(in->grid, "step"), "step", 1e-14, 100);
+    int64_t refine = (int64_t)ffi_count(ffi_field(in->grid, "refine"), "refine", 1, 1024);
+    int64_t first = (int64_t)ffi_count(ffi_field(in->grid, "first"), "first", -1e12, 1e12);
+    size_t bins = (size_t)ffi_count(ffi_field(in->grid, "bins"), "bins", 1, BINS_MOST), reach = 1;
+    check_pairs(a.n, b.n);
+    if (a.coarse != 1)
+        ffi_abort_text("argument", "the first law must have `coarse` 1.");
+    if (!both)
+        reach = allocation_reach(&a, &b);
+    if ((double)reach > BINS_MOST)
+        ffi_abort_text("argument", "two laws must not lie more than 5e7 steps apart.");
+    struct allocation_place *places = (struct allocation_place *)R_alloc(reach, sizeof *places);
+    SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)bins));
+    if (allocation_spread(&a, both ? NULL : &b, step, refine, first, bins, places, REAL(out), &c->host.base))
+        ffi_abort_text("argument", "`grid` must hold all sums.");
+    return out;
+}
+
+static void check_ascending(const double *x, size_t n, int strictly)
+{
+    for (size_t i = 1; i < n; i++)
+        if (!(strictly ? x[i - 1] < x[i] : x[i - 1] <= x[i]))
+            ffi_abort_text("argument", "values and edges must ascend.");
+}
+
+static const double *read_values(SEXP x, size_t n)
+{
+    size_t m;
+    const double *value = some_numbers(x, "value", &m);
+    if (m != n)
+        ffi_abort_text("argument", "a law must have one value for each mass.");
+    check_ascending(value, n, 0);
+    return value;
+}
+
+static SEXP sums_body(struct call *c, void *data)
+{
+    struct allocation_args *in = data;
+    int both = in->b == R_NilValue;
+    size_t n, m = 0;
+    const double *mass = some_numbers(in->a, "mass", &n), *value = read_values(in->a, n), *second_mass = NULL,
+                 *second = NULL;
+    if (!both) {
+        second_mass = some_numbers(in->b, "mass", &m);
+        second = read_values(in->b, m);
+    }
+    check_pairs(n, both ? n : m);
+    const double *edges = numbers(in->grid, -1, "`edges` must be numeric.");
+    size_t bins = (size_t)XLENGTH(in->grid);
+    if (bins < 1 || (double)bins > LAW_MOST)
+        ffi_abort_text("argument", "`edges` must hold 1 to 2e6 numbers.");
+    check_ascending(edges, bins, 1);
+    SEXP out = ffi_keep(c, Rf_allocMatrix(REALSXP, (int)bins, 2));
+    allocation_merge(n, mass, value, m, second_mass, second, bins, edges, REAL(out), &c->host.base);
+    return out;
+}
+
+/* a, b (or NULL for a once more): list(mass, first, coarse); grid: list(step, refine, first, bins) */
+SEXP riemdp_allocation_spread(SEXP a, SEXP b, SEXP grid)
+{
+    struct allocation_args args = {a, b, grid};
+    return ffi_run(spread_body, &args, NULL, 0);
+}
+
+/* a, b (or NULL): list(mass, value); a matrix of masses, and of masses times value, with a row for each of the bins that start at
+ * the edges */
+SEXP riemdp_allocation_merge(SEXP a, SEXP b, SEXP edges)
+{
+    struct allocation_args args = {a, b, edges};
+    return ffi_run(sums_body, &args, NULL, 0);
 }

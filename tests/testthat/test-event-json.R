@@ -5,7 +5,8 @@ test_that("what is written comes back, to the last digit", {
   same <- list(
     event_gaussian(1 / 3), event_laplace(0.1), event_discrete_gaussian(2.7, 3, 4), event_pure(pi), event_pure(0.3, range = TRUE),
     event_approx(1, 1e-300), event_zcdp(1e-9), event_mixture(1.3, c(0, 0.1, 2), c(0.5, 0.3, 0.2)),
-    event_poisson(1e-7, event_gaussian(0.7)), event_select(event_pure(0.1), 20, 0.5),
+    event_poisson(1e-7, event_gaussian(0.7)), event_allocation(7, event_gaussian(0.9)), event_resample(3, 1e11, event_gaussian(1.1)),
+    event_poisson(0.1, event_gaussian(2), most = 140, records = 900), event_select(event_pure(0.1), 20, 0.5),
     event_compose(event_gaussian(2), event_laplace(3)), event_compose(event_gaussian(2), times = 1e12),
     event_compose(event_poisson(0.01, event_compose(event_gaussian(1), event_pure(0.2), times = 3)), event_zcdp(0.1), times = 7)
   )
@@ -67,7 +68,11 @@ test_that("classes that have no event of their own are read as what they promise
   mixture <- ", \"standard_deviation\": 1, \"sensitivities\": [0, 1], \"sampling_probs\": [0.5, 0.5]"
   expect_error(read("MixtureOfGaussians", mixture, adjacency = "replace-one"), class = "riemdp_error_adjacency")
   expect_error(read("ZC", ", \"rho\": 1, \"xi\": 0.1"), class = "riemdp_error_unsupported")
-  for (class in c("NonPrivate", "Unsupported", "SampledWithReplacement", "TruncatedSubsampledGaussian", "Odd")) {
+  allocated <- function(k) read("RandomAllocation", sprintf(", \"num_selected\": %d, \"num_steps\": 9, \"event\": {\"class_name\": \"NoOpDpEvent\"}", k))
+  expect_identical(allocated(1), event_allocation(9, event_pure(0)))
+  expect_error(allocated(2), class = "riemdp_error_unsupported")
+  expect_error(event_to_json(event_poisson(0.1, event_laplace(1), most = 5, records = 9)), class = "riemdp_error_unsupported")
+  for (class in c("NonPrivate", "Unsupported", "Odd")) {
     expect_error(read(class, ""), class = "riemdp_error_unsupported")
   }
 })
