@@ -14,7 +14,8 @@
 #   log    a closed logarithm of M
 # judge_delta(parts, e) gives c(low, high) in logarithms, or NULL with the reason where too many nodes would be needed.
 
-JUDGE_SECONDS <- 3 # after which no other contour is tried
+JUDGE_CUTS <- c(0.5, 0.25, 0.1) # shares of epsilon below which losses may be left out
+JUDGE_SECONDS <- 4 # after which no other contour is tried
 JUDGE_MOST <- 1.5e8 # products of nodes in s and in z
 
 # ---- small things ---------------------------------------------------------------------------------------------------------------------------------
@@ -461,7 +462,8 @@ judge_plan <- function(laws, times, epsilon, tol) {
   at <- walk_down(f)
   plan <- list(k = k, epsilon = epsilon, tol = tol)
   plan <- plan_at(plan, exp(stats::optimize(f, at + c(-1, 1), tol = 1e-2)$minimum))
-  plan$size <- plan$value - log(2.5 * plan$spread) # about log delta
+  # about log delta; where the tilted law is a few far losses its spread says little
+  plan$size <- plan$value - log(2.5 * min(plan$spread, 5 / plan$theta))
   plan_at(plan, plan$theta)
 }
 
@@ -556,6 +558,7 @@ find_end <- function(plan, decay, tol) {
   t <- 2 / plan$spread
   repeat {
     at <- tail(t)
+    if (is.nan(at)) return(list(most = t, tail = Inf))
     if (at < tol || t * plan$period > 1e7) break
     t <- t * 1.3
   }
@@ -567,7 +570,7 @@ judge_ways <- function(laws, times, plan, epsilon) {
   whole <- lapply(laws, ready, plan$theta, 0)
   ways <- list(function() list(cut = NULL, decay = product_decay(laws, whole, times, plan$theta), log_a = -Inf))
   if (length(laws) == 1 && laws[[1]]$kind == "edge") ways <- c(ways, function() atoms_way(whole[[1]], times, plan, epsilon))
-  for (level in c(0.5, 0.25, 0.1)) {
+  for (level in JUDGE_CUTS) {
     ways <- c(ways, local({
       level <- level
       function() cut_way(laws, times, plan, epsilon, level)
@@ -644,32 +647,34 @@ judge_side <- function(laws, times, epsilon, tol = log(1e-9)) {
   plan <- judge_plan(laws, times, epsilon, tol)
   if (!is.finite(plan$size) || !is.finite(plan$period)) return(list(why = "no saddle point"))
   start <- proc.time()[[1]]
-  for (share in c(1, 0.6, 0.35, 0.2, 0.1, 0.05)) {
-    if (proc.time()[[1]] - start > JUDGE_SECONDS) return(list(why = "too many nodes for the time"))
-    one <- if (share == 1) plan else plan_at(plan, plan$theta * share)
-    if (one$value > plan$size + 14 || !is.finite(one$period)) next
-    # what edges leave falls like 1/t only
-    for (rough in c(tol, max(tol, log(1e-6)))) {
-      found <- try_plan(laws, times, epsilon, one, rough)
+  # cheap contours first; what edges leave falls like 1/t only
+  for (try in list(c(JUDGE_MOST / 50, tol), c(JUDGE_MOST / 50, log(1e-6)), c(JUDGE_MOST, tol), c(JUDGE_MOST, log(1e-6)))) {
+    for (share in c(1, 0.6, 0.35, 0.2, 0.1, 0.05)) {
+      if (proc.time()[[1]] - start > JUDGE_SECONDS) return(list(why = "too many nodes for the time"))
+      one <- if (share == 1) plan else plan_at(plan, plan$theta * share)
+      if (one$value > plan$value + 12 || !is.finite(one$period)) next
+      found <- try_plan(laws, times, epsilon, one, max(tol, try[2]), try[1], try[1] == JUDGE_MOST)
       if (!is.null(found)) return(found)
     }
   }
   list(why = "too many nodes")
 }
 
-try_plan <- function(laws, times, epsilon, plan, tol) {
+try_plan <- function(laws, times, epsilon, plan, tol, most, cuts) {
   h <- 2 * pi / plan$period
-  for (make in judge_ways(laws, times, plan, epsilon)) {
+  ways <- judge_ways(laws, times, plan, epsilon)
+  if (!cuts) ways <- ways[seq_len(length(ways) - length(JUDGE_CUTS))]
+  for (make in ways) {
     way <- make()
     if (is.null(way) || (way$log_a > plan$size + tol && !identical(way$cut, "atoms"))) next
     end <- find_end(plan, way$decay, tol)
-    if (end$tail > tol) next
     count <- ceiling(end$most / h)
+    if (end$tail > tol || count * 20 > most) next
     cuts <- if (is.list(way$cut)) way$cut else vector("list", length(laws))
     nodes <- Map(function(law, cut) ready(law, plan$theta, count * h, cut), laws, cuts)
     if (any(vapply(nodes, is.null, NA))) next
     wide <- sum(vapply(nodes, function(n) as.double(length(if (is.null(n$big)) n$l else n$big$l)) + length(n$share), 0))
-    if (count * (wide + 10) > JUDGE_MOST) next
+    if (count * (wide + 10) > most) next
     return(c(judge_sum(nodes, times, epsilon, plan, h, count, way, end, tol), list(theta = plan$theta, count = count)))
   }
   NULL

@@ -29,7 +29,7 @@ test_that("the judge knows what 40 digits say, within its own bounds and to 1e-8
   rows <- c(all$composition, lapply(all$many_samples[c(1, 9, 20, 56)], function(r) {
     list(parts = list(list(kind = "sample", parameters = list(r$q, r$noise_multiplier), times = r$times)), epsilon = r$epsilon, delta = r$delta)
   }))
-  if (quick()) rows <- rows[c(1, 4, 6, 7, 9, 12, 13, 15)]
+  if (quick()) rows <- rows[c(1, 4, 6, 7, 9, 12, 13)]
   known <- 0
   for (r in rows) {
     terms <- vapply(r$parts, function(p) {
@@ -45,7 +45,7 @@ test_that("the judge knows what 40 digits say, within its own bounds and to 1e-8
 })
 
 test_that("the judge refutes brackets that are moved by 3 %", {
-  parts <- c("10000*poisson(0.01;1)", "400*sample(0.05;1)", "100*replaced(0.01;1)", "50*laplace(20)", "1000*pure(0.05)", "30*discrete-laplace(10;3)", "50*discrete(8)")
+  parts <- c("10000*poisson(0.01;1)", "400*sample(0.05;1)", "100*replaced(0.01;1)", "50*laplace(2)", "1000*pure(0.05)", "30*discrete-laplace(10;3)", "50*discrete(8)")
   for (one in parts) {
     b <- dp_bounds(judged_event(one), 1e-6)
     expect_identical(judge_bracket(one, 1e-6, b[["lower"]], b[["upper"]])$wrong, "")
@@ -58,7 +58,7 @@ test_that("no end of a random bracket is on the wrong side of the truth", {
   cases <- list(
     c("419*poisson(0.01852;2.914)", "0.01741"), c("490*poisson(1.202e-05;0.2117)", "1.311e-174"), c("13245*poisson(0.1347;497200)", "4.288e-50"),
     c("12477*poisson(0.0001579;477.3)", "2.827e-07"), c("200*poisson-laplace(0.2;1.7) + 3*gaussian(5)", "1e-5"), c("100*replaced(0.02;0.9)", "1e-20"),
-    c("3000*sample(0.003;0.8)", "1e-9"), c("1000*mixture(2;0.01;1;2;3)", "1e-6"), c("20*laplace(4) + 300*poisson(0.01;1)", "1e-7"),
+    c("400*sample(0.05;1)", "1e-9"), c("1000*mixture(2;0.01;1;2;3)", "1e-6"), c("20*laplace(4) + 300*poisson(0.01;1)", "1e-7"),
     c("40*discrete(3) + 10*pure(0.2) + 2*gaussian(4)", "1e-8")
   )
   for (case in cases) expect_judged(case[1], as.numeric(case[2]))
