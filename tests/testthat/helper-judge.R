@@ -776,7 +776,7 @@ JUDGE_KINDS <- c("gaussian", "pure", "laplace", "discrete", "discrete-laplace", 
 
 judge_term <- function(kind) {
   far <- function(low, high) signif(10^stats::runif(1, log10(low), log10(high)), 4)
-  q <- if (stats::runif(1) < 0.05) 1 else far(1e-9, 1)
+  q <- if (stats::runif(1) < 0.05 && kind != "replaced") 1 else min(far(1e-9, 1), if (kind == "replaced") 0.999 else 1)
   numbers <- switch(kind,
     gaussian = , laplace = far(1e-3, 1e6), pure = far(1e-6, 30), discrete = far(0.3, 300), "discrete-laplace" = c(far(0.1, 1e4), sample(20, 1)),
     poisson = , replaced = , sample = , "poisson-laplace" = c(q, far(1e-3, 1e6)),
