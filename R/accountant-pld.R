@@ -366,6 +366,15 @@ plan_guess <- function(plan, delta = NULL, epsilon = NULL) {
   epsilon_balle(value = v, delta = delta, over = plan$theta)
 }
 
+# The composed laws' distance is at most that of the steps together, of a sampled one its share, rounded up
+total_variation <- function(parts) {
+  each <- vapply(parts$sources, function(source) {
+    if (!is.null(source$pair)) return(source$pair$q)
+    sum(source$mass * -expm1(-pmax(0, source$loss)), source$infinite)
+  }, 0)
+  (sum(parts$times * each) + 1e-300) * (1 + 1e-9)
+}
+
 # `near`: a number near the answer, if one is known
 pld_bound <- function(event, upper, delta = NULL, epsilon = NULL, tol = 1e-4, step = NULL, near = NULL,
                       couple = FALSE) {
@@ -373,6 +382,7 @@ pld_bound <- function(event, upper, delta = NULL, epsilon = NULL, tol = 1e-4, st
     parts <- pld_sources(event, direction, upper)
     if (any(vapply(parts$sources, lost_source, NA))) return(list(lost = TRUE))
     if (all(vapply(parts$sources, free_source, NA))) return(NULL)
+    if (is.null(epsilon) && total_variation(parts) <= delta) return(NULL) # epsilon 0 is enough
     plan <- pld_plan(parts$sources, parts$times, delta %||% near, epsilon %||% near, tol)
     list(parts = parts, plan = plan, guess = plan_guess(plan, delta, epsilon))
   })

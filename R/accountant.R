@@ -351,12 +351,14 @@ Math.riemdp_price <- function(x, ...) get(.Generic, mode = "function")(as.double
 #'
 #' Privacy-loss distributions rounded both ways: the true epsilon of the events' dominating pairs lies between. The grid
 #' is refined until the two are within `tol` of each other, as far as memory and rounding allow; where they stay further
-#' apart both bounds still hold. [dp_epsilon()] tells the same two numbers for the events that are priced so.
+#' apart the other accountants are asked as well, and both bounds still hold. [dp_epsilon()] tells the same two numbers
+#' for the events that are priced so.
 #'
 #' @inheritParams dp_epsilon
 #' @param delta above 0, below 1.
 #' @param tol relative distance wanted.
-#' @return `c(lower =, upper =)`.
+#' @return `c(lower =, upper =)`. Where the two are further apart than `tol` an attribute `apart` says by how much,
+#'   relative to the lower one.
 #' @examples
 #' dp_bounds(event_compose(event_poisson(0.01, event_gaussian(1)), times = 1000), 1e-5)
 #' @export
@@ -366,8 +368,27 @@ dp_bounds <- function(event, delta, tol = 1e-4) {
   tol <- check_number(tol, "tol", positive = TRUE)
   need_delta(event, delta, "pld")
   choices <- if (event$type == "parallel") parallel_choices(event)
-  if (length(choices)) return(apply(vapply(choices, dp_bounds, double(2), delta, tol), 1, max))
-  pld_bracket(event, delta = delta, tol = tol)
+  if (length(choices)) return(say_apart(apply(vapply(choices, dp_bounds, double(2), delta, tol), 1, max), tol))
+  found <- pld_bracket(event, delta = delta, tol = tol)
+  if (found[[2]] - found[[1]] > tol * found[[2]] && pairs_attained(event)) found <- narrowed(found, event, delta)
+  say_apart(found, tol)
+}
+
+# by what the other accountants know from above and from below
+narrowed <- function(bounds, event, delta) {
+  for (name in setdiff(SOUND, "pld")) {
+    found <- tryCatch(ask_one(name, event, delta, "epsilon", "best", TRUE), riemdp_error_unpriced = function(e) NULL)
+    if (is.null(found)) next
+    bounds[["upper"]] <- min(bounds[["upper"]], as.double(found))
+    bounds[["lower"]] <- max(bounds[["lower"]], attr(found, "lower"), na.rm = TRUE)
+  }
+  bounds[["lower"]] <- min(bounds)
+  bounds
+}
+
+say_apart <- function(bounds, tol) {
+  gap <- if (bounds[["upper"]] == 0) 0 else bounds[["upper"]] / bounds[["lower"]] - 1
+  if (gap > tol * (1 + 1e-3)) structure(bounds, apart = gap) else bounds
 }
 
 #' Trade-off curve of an event

@@ -1,4 +1,4 @@
-"""Answers the bench's requests (worker.py) with dp_accounting and autodp, whichever there is: "seconds value".
+"""Answers the bench's requests (worker.py) with dp_accounting, autodp and prv_accountant, whichever there is: "seconds value".
 
 One request: the epsilon at delta = 1e-6 of 10,000 Poisson samples (q = .01) of Gaussian noise, or the noise for epsilon = 1.
 """
@@ -47,6 +47,19 @@ try:
         return accountant.get_eps(DELTA)
 
     works["autodp rdp"] = autodp_rdp
+except ImportError:
+    pass
+
+try:
+    from prv_accountant import PoissonSubsampledGaussianMechanism, PRVAccountant
+
+    def prv(setting):
+        step = PoissonSubsampledGaussianMechanism(sampling_probability=Q, noise_multiplier=1.0)
+        # what it may add to delta is a thousandth of it
+        accountant = PRVAccountant(prvs=step, eps_error=float(setting), delta_error=DELTA / 1000, max_self_compositions=T)
+        return accountant.compute_epsilon(delta=DELTA, num_self_compositions=T)[2]
+
+    works["prv_accountant"] = prv
 except ImportError:
     pass
 

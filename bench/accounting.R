@@ -1,5 +1,5 @@
-# What accountants cost: 10,000 Poisson samples (q = .01) of Gaussian noise at delta = 1e-6, beside dp_accounting and autodp, where a
-# Python with either is found. Sourced by bench.R.
+# What accountants cost: 10,000 Poisson samples (q = .01) of Gaussian noise at delta = 1e-6, beside dp_accounting, autodp and
+# prv_accountant (its upper end), where a Python with one of them is found. Sourced by bench.R.
 
 accounting_event <- function(sigma) event_compose(event_poisson(0.01, event_gaussian(sigma)), times = 10000)
 # by a contour integral in 40 digits (delta_of() of tools/oracle/accountant.py, solved for epsilon)
@@ -16,7 +16,7 @@ ACCOUNTING_ROWS <- list(
        peers = list(c("dp_accounting rdp", ""), c("autodp rdp", ""))),
   list(id = "epsilon_pld", label = "epsilon by privacy-loss distributions",
        run = function() as.double(dp_epsilon(accounting_event(1), 1e-6, "pld")), error = function(x) x / ACCOUNTING_EPSILON - 1,
-       peers = list(c("dp_accounting pld", "1e-3"), c("dp_accounting pld", "1e-4"))),
+       peers = list(c("dp_accounting pld", "1e-3"), c("dp_accounting pld", "1e-4"), c("prv_accountant", "1e-2"), c("prv_accountant", "1e-3"))),
   list(id = "bounds_pld", label = "lower and upper bound, 5e-5 apart", run = function() dp_bounds(accounting_event(1), 1e-6, tol = 5e-5)[["upper"]],
        error = function(x) x / ACCOUNTING_EPSILON - 1, peers = list(c("dp_accounting pld", "1e-4"))),
   list(id = "calibrate_rdp", label = "noise for epsilon = 1, Renyi divergences",
@@ -28,7 +28,7 @@ ACCOUNTING_ROWS <- list(
 
 time_accounting <- function(bench, scratch, quick) {
   worker <- new.env()
-  python <- if (quick) NULL else c(find_python("dp_accounting"), find_python("autodp"))[1]
+  python <- if (quick) NULL else c(find_python("dp_accounting"), find_python("autodp"), find_python("prv_accountant"))[1]
   if (!is.null(python) && !start_worker(worker, python, file.path(bench, "accounting-worker.py"), file.path(scratch, "accounting"))) {
     python <- NULL
   }

@@ -89,7 +89,8 @@ static void share_at(const struct pld_pair *p, double edge, double x)
 /* log(rest + q e^x) = loss solved for x; -Inf below log(rest) */
 static double unsampled(const struct pld_pair *p, double loss)
 {
-    if (p->rest <= 0 || loss > 700)
+    /* beyond 40 the rest is below the last digit; e^loss/q isn't a double where q is tiny */
+    if (p->rest <= 0 || loss > 40)
         return loss - log(p->q);
     /* where nearly all are in the sample and the loss is low, rest isn't 1 - q to the last digit that counts */
     if (p->q > 0.5 && loss < -0.7) {
