@@ -378,6 +378,11 @@ test_that("an odometer's epsilon holds for an analyst who stops when it pays, an
   level <- function(share) as.double(dp_epsilon(event_gdp(sqrt(share * mu2)), 1e-5 / 41))
   expect_equal(ledger_odometer(l)$epsilon, c(level(2^-1.5), level(2^-3.25), level(2^-1.5)), tolerance = 1e-7)
   expect_identical(ledger_odometer(l)$part, c(NA, "north", "south"))
+  # beside kept noise that counts as well
+  g <- dp_ledger(NULL, 2, 1e-5, "gdp", reserve = 0.25)
+  ledger_spend(g, event_gaussian(1 / sqrt(0.4 * g$limits[1])))
+  kept <- as.double(dp_epsilon(event_gdp(sqrt((2^-1.25 * 0.75 + 0.25) * mu2)), 1e-5 / 41))
+  expect_equal(ledger_odometer(g)$epsilon, kept, tolerance = 1e-7)
   # of a population, and a share of delta that is kept for releases with one of their own
   z <- dp_ledger(NULL, 0.5, 1e-6, "zcdp", sampled = 0.1, reserve = 0.25)
   ledger_spend(z, event_zcdp(z$limits[1] / 2))
