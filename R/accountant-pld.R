@@ -11,6 +11,7 @@
 # records, whose pairs are their own mirror images.
 # long: a line for each kind of event
 pld_part <- function(event, direction, upper = TRUE) {
+  if (!upper && several_claims(event)) return(atoms_pure(0))
   p <- event$parameters
   switch(event$type,
     pure = atoms_pure(p$epsilon),
@@ -27,7 +28,11 @@ pld_part <- function(event, direction, upper = TRUE) {
     pair = atoms_pair(pair_laws(p, direction == "enter")),
     poisson = sampled_source(event$children[[1]], p$q, direction, upper),
     poisson_replaced = exchanged_gaussian(1 / p$noise_multiplier, p$q, upper),
-    allocation = allocated_step(event$children[[1]], p$steps, direction, upper),
+    allocation = tryCatch(
+      allocated_step(event$children[[1]], p$steps, direction, upper),
+      # of grids that are too long or too wide
+      riemdp_error_argument = function(e) unpriced(event, "privacy-loss distributions", "its losses are too many")
+    ),
     sample = replaced_source(event$children[[1]], p$q, upper),
     resample = if (upper) resampled_source(event) else atoms_pure(0), # not known to be attained
     poisson_capped = unpriced(event, "privacy-loss distributions", "within other events"),
@@ -56,7 +61,7 @@ allocated_step <- function(step, steps, direction, upper) {
 
 # whether its pair is known as it is, not by a grid that bounds it
 lone_step <- function(event) {
-  if (event$type == "poisson") return(lone_step(event$children[[1]]))
+  if (event$type == "poisson") return(event$children[[1]]$type != "poisson" && lone_step(event$children[[1]]))
   event$type %in% c("pure", "approx", "gaussian", "gdp", "laplace", "discrete_laplace", "discrete_gaussian", "mixture",
                     "pair", "custom", "select")
 }
@@ -186,9 +191,13 @@ resampled_source <- function(event) {
   source
 }
 
-# the best of several stated bounds; of what meets all of them none is known to be attained
+# of what meets several stated bounds none is known to be attained
+several_claims <- function(event) {
+  (event$type == "custom" && length(event$children) > 1) || any(vapply(event$children, several_claims, NA))
+}
+
+# the best of several stated bounds
 claimed_source <- function(event, direction, upper) {
-  if (!upper && length(event$children) > 1) return(atoms_pure(0))
   known <- Filter(function(claim) claim$type %in% c("approx", "gdp"), event$children)
   if (!length(known)) unpriced(event, "privacy-loss distributions")
   size <- vapply(known, function(claim) tryCatch(rdp_value(claim, 8), riemdp_error_unpriced = function(e) Inf), 0)
@@ -370,7 +379,7 @@ plan_guess <- function(plan, delta = NULL, epsilon = NULL) {
 total_variation <- function(parts) {
   each <- vapply(parts$sources, function(source) {
     if (!is.null(source$pair)) return(source$pair$q)
-    sum(source$mass * -expm1(-pmax(0, source$loss)), source$infinite)
+    sum(source$mass * -expm1(-pmax(0, source$loss)), source$infinite) * (1 + (source$rounding %||% 0))
   }, 0)
   (sum(parts$times * each) + 1e-300) * (1 + 1e-9)
 }

@@ -367,6 +367,7 @@ dp_bounds <- function(event, delta, tol = 1e-4) {
   delta <- check_delta(delta)
   tol <- check_number(tol, "tol", positive = TRUE)
   need_delta(event, delta, "pld")
+  if (uncapped(event)$chance > 0) return(say_apart(c(lower = 0, upper = as.double(dp_epsilon(event, delta))), tol))
   choices <- if (event$type == "parallel") parallel_choices(event)
   if (length(choices)) return(say_apart(apply(vapply(choices, dp_bounds, double(2), delta, tol), 1, max), tol))
   found <- pld_bracket(event, delta = delta, tol = tol)

@@ -80,11 +80,15 @@ collect_parts <- function(event, times) {
   do.call(c, lapply(event$children, collect_parts, times * event$parameters$times))
 }
 
-# equal keys: equal events, whatever their stated adjacency
+# equal keys: equal events, whatever their stated adjacency. Words stand behind their length: a label may hold anything.
 event_key <- function(e) {
-  paste0(e$type, "{", paste(vapply(e$parameters,
-                                   function(p) paste(if (is.numeric(p)) sprintf("%a", p) else p, collapse = ","), ""),
-                            collapse = ";"), "}(", paste(vapply(e$children, event_key, ""), collapse = "|"), ")")
+  words <- function(p) {
+    if (is.numeric(p)) return(paste(sprintf("%a", p), collapse = ","))
+    p <- as.character(p)
+    paste0(nchar(p, "bytes"), ":", p, collapse = ",")
+  }
+  paste0(e$type, "{", paste(vapply(e$parameters, words, ""), collapse = ";"), "}(",
+         paste(vapply(e$children, event_key, ""), collapse = "|"), ")")
 }
 
 event_assumed <- function(e) e$type %in% c("custom", "pair") || any(vapply(e$children, event_assumed, NA))

@@ -119,12 +119,19 @@ drop_connection <- function(path) {
   invisible()
 }
 
+abort_no_server <- function() {
+  abort_riemdp("argument", "durable = \"trusted\" is for database servers: what SQLite does is known.")
+}
+
 # a connection, and whether it is known to wait for the disk: list(con, durable)
 ledger_connection <- function(ledger) {
   kept <- if (keeps_connection(ledger)) kept_connection(ledger$path)
   if (!is.null(kept)) return(kept[c("con", "durable")])
   con <- ledger_connect(ledger)
-  if (is_sqlite(con)) RSQLite::sqliteSetBusyHandler(con, LEDGER_PATIENCE) # waits for other processes
+  if (is_sqlite(con)) {
+    if (isTRUE(ledger$trusted)) abort_no_server()
+    RSQLite::sqliteSetBusyHandler(con, LEDGER_PATIENCE) # waits for other processes
+  }
   list(con = con, durable = FALSE)
 }
 
@@ -271,7 +278,7 @@ mariadb_session <- function(con) {
 
 # MariaDB ends a transaction with each table that is made: what a crash has left half made is completed, and what
 # follows has a transaction of its own
-make_tables <- function(run, con, tables) {
+make_tables <- function(run, con, tables, trusted) {
   if (!is_mariadb(con)) return(for (sql in tables) run(sql))
   for (sql in tables) {
     sql <- sub("CREATE TABLE (IF NOT EXISTS )?", "CREATE TABLE IF NOT EXISTS ", sql)
@@ -279,7 +286,7 @@ make_tables <- function(run, con, tables) {
     table <- if (startsWith(sql, "CREATE TABLE")) " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin"
     run(paste0(sql, table))
   }
-  mariadb_durable(con)
+  server_durable(con, trusted)
   DBI::dbExecute(con, "START TRANSACTION")
 }
 

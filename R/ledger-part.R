@@ -19,8 +19,9 @@
 #' ledger <- dp_ledger(NULL, 1, data_sets = list(trial = c("north", "south")))
 #' site <- rep(c("north", "south"), c(150, 50))
 #' x <- cbind(rnorm(200), rnorm(200))
-#' dp_mean(x[site == "north", ], euclidean(2), 0.5, center = c(0, 0), radius = 3, ledger = ledger, data_set = "trial",
-#'         part = ledger_part("north", site[site == "north"], "site"))
+#' north <- site == "north"
+#' dp_mean(x[north, ], euclidean(2), 0.5, center = c(0, 0), radius = 3, ledger = ledger,
+#'         data_set = "trial", part = ledger_part("north", site[north], "site"))
 #' tryCatch(ledger_part("north", site, "site"), riemdp_error_argument = conditionMessage)
 #' @export
 ledger_part <- function(name, key, column = "key") {

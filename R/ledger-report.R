@@ -111,8 +111,8 @@ ODOMETER_LEVELS <- 2^(-(0:40) / 4)
 #' is less. Such a number needs a proof of its own, since who looks at it may go on or stop because of it: the price of
 #' the releases made, as if they had been planned, holds for no such reader.
 #'
-#' Let T be the transcript of all releases up to any moment that an analyst chooses by what was released, \eqn{\epsilon_T}
-#' the number told there, P and Q the laws of T for two neighbouring data sets. Then \eqn{P(T \in S) \le
+#' Let T be the transcript of all releases up to any moment that an analyst chooses by what was released,
+#' \eqn{\epsilon_T} the number told there, P and Q the laws of T for two neighbouring data sets. Then \eqn{P(T \in S) \le
 #' E_Q[e^{\epsilon_T}; T \in S] + \delta} for all sets S, with the ledger's delta (Rogers et al. 2016, in the
 #' form of an inequality of expectations). The numbers are those of 41 levels, fixed beforehand, which share that delta:
 #' from the whole budget down in steps of a fourth root of 2. So the epsilon jumps, and is up to some fifth above what a
@@ -136,7 +136,8 @@ ledger_odometer <- function(ledger) {
   check_ledger(ledger)
   rows <- Filter(function(a) is.na(a$analyst), ledger_accounts(ledger))
   field <- function(name, kind) vapply(rows, function(a) as.vector(a[[name]], mode(kind)), kind)
-  data.frame(data_set = field("data_set", ""), part = ifelse(nzchar(field("part", "")), field("part", ""), NA_character_),
+  part <- field("part", "")
+  data.frame(data_set = field("data_set", ""), part = ifelse(nzchar(part), part, NA_character_),
              releases = field("releases", 0), delta = rep(ledger$delta, length(rows)),
              epsilon = vapply(rows, function(a) odometer_epsilon(ledger, a$spent), 0))[c(1:3, 5, 4)]
 }

@@ -497,7 +497,7 @@ ledger_place <- function(path) {
     need_database(FALSE)
     list(kind = "function", open = path)
   } else if (inherits(path, "riemdp_ledger")) {
-    kept <- c("kind", "path", "connection", "open", "pid", "uid", "trusted")
+    kept <- c("kind", "path", "connection", "open", "pid", "uid")
     Filter(Negate(is.null), unclass(check_ledger(path, "path"))[kept])
   } else {
     abort_riemdp("argument",
@@ -508,11 +508,9 @@ ledger_place <- function(path) {
 
 # whether what a server says of its commits is checked
 trust_place <- function(ledger, durable) {
-  if (durable == "checked") return(ledger)
-  if (!ledger$kind %in% c("connection", "function") || is_sqlite(ledger$connection)) {
-    abort_riemdp("argument", "durable = \"trusted\" is for database servers: what SQLite does is known.")
-  }
-  ledger$trusted <- TRUE
+  ledger$trusted <- if (durable == "trusted") TRUE
+  if (is.null(ledger$trusted)) return(ledger)
+  if (!ledger$kind %in% c("connection", "function") || is_sqlite(ledger$connection)) abort_no_server()
   ledger
 }
 

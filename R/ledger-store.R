@@ -159,14 +159,15 @@ has_ledger <- function(con) DBI::dbExistsTable(con, "riemdp_ledger")
 
 database_create <- function(ledger, meta, data_sets) {
   ledger_work(ledger, function(run, ask, con) {
-    make_tables(run, con, LEDGER_TABLES)
+    trusted <- isTRUE(ledger$trusted)
+    make_tables(run, con, LEDGER_TABLES, trusted)
     if (!is.null(read_meta(ask))) {
       abort_riemdp("ledger",
                    "there is a ledger already, made by another process just now: leave `create` out to open it.")
     }
     facts <- fact_texts(meta)
     quotas <- has_quotas(meta)
-    if (quotas) make_tables(run, con, QUOTA_TABLES)
+    if (quotas) make_tables(run, con, QUOTA_TABLES, trusted)
     do.call(run, c(list(
       paste("INSERT INTO riemdp_ledger (id, uid, format, budget_rule, epsilon, delta, adjacency, reserve, orders,",
             "limits, made_at, sampled, links, head, earlier", if (quotas) ", quotas", ")",
@@ -328,9 +329,11 @@ memory_spend <- function(state, data_set, part, entry, decide) {
   }
   account <- moved(account, after)
   if (!is.null(analyst)) account$own[[analyst]] <- moved(own, after$own)
+  tokens <- state$tokens
+  claim_part(state$meta$uid, data_set, part, entry, function(token) tokens[[token]],
+             function(token, owner) tokens[[token]] <<- owner)
   suspendInterrupts({
-    claim_part(state$meta$uid, data_set, part, entry, function(token) state$tokens[[token]],
-               function(token, owner) state$tokens[[token]] <- owner)
+    state$tokens <- tokens
     state$entries[[sprintf("%.0f", row$link)]] <- row
     state$links <- row$link
     state$head <- row$head

@@ -12,7 +12,8 @@
 #    records subspace columns as-points landmarks as-rotations pullback formula chunk-reader chunk-answer chunk-map
 #    chunk-source chunk-units
 #  4  Accounts: events, accountants, the ledger
-#    event event-words event-matrix event-json event-price accountant-gdp accountant-pld-source accountant-pure accountant-rdp
+#    event event-words event-matrix event-json event-price accountant-gdp accountant-pld-source accountant-pure
+#    accountant-rdp
 #    accountant-zcdp accountant-moments accountant-pld-plan accountant-pld-grid accountant-allocation accountant-pld
 #    accountant
 #    variance-reduced

@@ -956,6 +956,9 @@ keyed("forgotten", "ledger-part", "return(keep(token, owner))\n  if (!length(had
 keyed("once", "ledger-part", "identical(had, owner)) return(invisible())\n  abort", "TRUE) return(invisible())\n  abort", "parts with a column stay so")
 keyed("name", "ledger", 'key = attr(part, "column"))', 'key = if (!is.null(attr(part, "column"))) "key")', "the same column tells all parts")
 keyed("sets", "ledger-part", 'canonical("riemdp-key", uid, data_set)', 'canonical("riemdp-key", uid)', "data sets have columns of their own")
+mutant("event-key-words", "R/event-words.R", 'paste0(nchar(p, "bytes"), ":", p, collapse = ",")', 'paste0(p, collapse = ",")', "a label can't stand for other events", "^event$")
+mutant("claims-lower", "R/accountant-pld.R", "  if (!upper && several_claims(event)) return(atoms_pure(0))\n", "", "several claims have no lower end", "event-sampling")
+mutant("claim-kept", "R/ledger-store.R", "function(token, owner) tokens[[token]] <<- owner)", "function(token, owner) state$tokens[[token]] <- tokens[[token]] <<- owner)", "a refused release binds nothing", "ledger-quotas")
 # MariaDB, where it is installed
 maria <- function(name, old, new, why, ...) mutant(paste0("mariadb-", name), "R/ledger-database.R", old, new, why, "ledger-store", ...)
 maria("log", 'MARIADB_NEEDS <- list(innodb_flush_log_at_trx_commit = "1", ', 'MARIADB_NEEDS <- list(innodb_flush_log_at_trx_commit = c("1", "2"), ', "the log is on the disk")
@@ -966,7 +969,7 @@ maria("engine", '  if (!grepl("ENGINE=InnoDB", made, fixed = TRUE)) {', "  if (F
 maria("names", '  if (!grepl("COLLATE=utf8mb4_nopad_bin", made, fixed = TRUE)) {', "  if (FALSE) {", "names are compared byte by byte")
 maria("cut-off", "STRICT_ALL_TABLES,NO_ENGINE", "NO_ENGINE", "no text is cut off")
 maria("again", '  DBI::dbExecute(con, "START TRANSACTION")\n', "", "a ledger is made in one transaction", equivalent = "a crash between two statements of making one leaves a ledger without data sets, which are declared when it is opened")
-mutant("trusted-files", "R/ledger-rules.R", 'ledger$kind %in% c("connection", "function") || is_sqlite(ledger$connection)', "is_memory(ledger)", "only a server's commits are taken on trust", "ledger-store")
+mutant("trusted-files", "R/ledger-rules.R", '!ledger$kind %in% c("connection", "function") || is_sqlite(ledger$connection)', "is_memory(ledger)", "only a server's commits are taken on trust", "ledger-store")
 # what was spent so far
 odometer <- function(name, old, new, why, file = "report", ...) mutant(paste0("odometer-", name), sprintf("R/ledger-%s.R", file), old, new, why, "^ledger$", ...)
 odometer("delta-whole", "  each <- delta / (length(ODOMETER_LEVELS) * length(kinds))", "  each <- delta / length(kinds)", "levels share the delta")

@@ -1,5 +1,7 @@
 #include "accountant_allocation.h"
 
+#include <stdlib.h>
+
 static struct allocation_place place_of(double distance, double fine)
 {
     double up = log1p(exp(-distance)), whole = floor(up / fine);

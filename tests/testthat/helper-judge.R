@@ -3,9 +3,9 @@
 #   delta(e) = 1/(2 pi i) int over Re s = theta > 0 of prod_i M_i(s)^T_i e^(-s e)/(s (s + 1)) ds,   M(s) = E_P[e^(s L)],
 #
 # since (1 - e^-y)_+ is the same integral of e^(s y). On s = theta + i k h the trapezoidal sum is, by Poisson's formula, exactly
-# sum over m of delta(e + m p) e^(theta m p), p = 2 pi/h: terms of one sign, which Chernoff's bound at other theta holds (`alias`). What lies beyond the last k is
-# held by a bound of |M| (`decay`): for an integral over z moved to z + i y the modulus of e^(s L) is e^(theta Re L - t Im L), which falls with t. Rounding of log M
-# is relative to M(theta) - 1, since first-order terms are taken off analytically: a million steps of tiny samples keep their digits.
+# sum over m of delta(e + m p) e^(theta m p), p = 2 pi/h: terms of one sign, which Chernoff's bound at other theta holds (`alias`).
+# What lies beyond the last k is held by a bound of |M| (`decay`): for an integral over z moved to z + i y the modulus of e^(s L) is
+# e^(theta Re L - t Im L), which falls with t. Rounding of log M is relative to M(theta) - 1, since first-order terms are taken off analytically: a million steps of tiny samples keep their digits.
 #
 # A law is list(rho, ell, shift, nodes, ...): log density of Q over dz, loss, and how both change where z becomes z + i y. Laws:
 #   line   z on the whole line, by the trapezoidal rule: exponentially exact, with a bound from the shifted line
@@ -128,7 +128,8 @@ sample_law <- function(q, mu) {
   }, up = -1, edges = 1)
   # the mass of the atom at 0, whose loss adds nothing to M(s) - 1
   top <- stats::pnorm(mu / 2, lower.tail = FALSE)
-  law <- edge_law(list(first, second), max(0, 1 - top * (2 - q) - q * stats::pnorm(mu / 2)), 0, function(z, a) abs(z) + a * mu * min(1, exp(log(q) - log1p(-q) + mu * z - mu^2 / 2)))
+  law <- edge_law(list(first, second), max(0, 1 - top * (2 - q) - q * stats::pnorm(mu / 2)), 0,
+                  function(z, a) abs(z) + a * mu * min(1, exp(log(q) - log1p(-q) + mu * z - mu^2 / 2)))
   law$strip <- pi / mu
   law$tilt <- w$slope
   law$place <- function(loss) stats::uniroot(function(z) w$log_w(z) - loss, c(mu / 2, mu / 2 + 200 / mu + 200), tol = 1e-6)$root
@@ -250,7 +251,8 @@ ready <- function(law, theta, most, cut = NULL) {
     small_sum <- sum(exp(n$log_v[small]) * n$l[small]^2)
     held <- small | weighs > log(max(1e-300, small_sum, exp(max(weighs[!small], -700)) * 1e-6)) - 60
     if (!all(held)) {
-      n[c("log_v", "l", "z", "share", "atom", "piece")] <- lapply(n[c("log_v", "l", "z", "share", "atom", "piece")], function(x) if (length(x) == length(held)) x[held] else x)
+      each <- c("log_v", "l", "z", "share", "atom", "piece")
+      n[each] <- lapply(n[each], function(x) if (length(x) == length(held)) x[held] else x)
       size <- size[held]
       small <- small[held]
       v <- v[held]
@@ -738,7 +740,8 @@ judge_lattice <- function(law, times, epsilon, tol = log(1e-10)) {
   g <- -1 / cexpm1(-s * u) + exp(epsilon - x0) / cexpm1(-(s + 1) * u)
   f <- exp(total - top) * g
   weight <- c(1, rep(2, n / 2 - 1), 1) / n
-  error <- sum(weight * (Mod(f) * expm1(pmin(300, times * (m$wrong + 2.3e-16 * Mod(m$log)) + 1e-15 * (10 + Mod(s) * abs(x0) + times * abs(law$origin) * Mod(s)))) +
+  error <- sum(weight * (Mod(f) * expm1(pmin(300, times * (m$wrong + 2.3e-16 * Mod(m$log)) +
+                                                        1e-15 * (10 + Mod(s) * abs(x0) + times * abs(law$origin) * Mod(s)))) +
                            1e-15 * Mod(exp(total - top)) * 2 * (1 / Mod(cexpm1(-s * u)))))
   value <- sum(weight * Re(f))
   low <- value - error - exp(plan$size + tol - top) * 2.3
@@ -806,7 +809,8 @@ judge_settings <- function(count, kind) {
   while (length(parts) < count) {
     kinds <- if (kind != "composed") kind else {
       one_more <- stats::runif(1) < 0.6
-      sample(c("gaussian", "pure", "laplace", "discrete", if (one_more) c("poisson", "mixture", "poisson-laplace") else c("sample", "replaced")), sample(2:4, 1))
+      sample(c("gaussian", "pure", "laplace", "discrete",
+               if (one_more) c("poisson", "mixture", "poisson-laplace") else c("sample", "replaced")), sample(2:4, 1))
     }
     one <- paste(vapply(kinds, judge_term, ""), collapse = " + ")
     delta <- signif(10^-stats::runif(1, log10(2), sample(c(3, 12, 300), 1)), 4)
@@ -818,7 +822,8 @@ judge_settings <- function(count, kind) {
   data.frame(parts = parts, delta = deltas)
 }
 
-# What is wrong with a bracket of epsilon, in words; "" where nothing is: list(wrong, why (what could not be settled), apart (how far, in epsilon, the judge sees))
+# What is wrong with a bracket of epsilon, in words; "" where nothing is: list(wrong, why (what could not be settled),
+# apart (how far, in epsilon, the judge sees))
 judge_bracket <- function(parts, delta, lower, upper) {
   ask <- function(epsilon) {
     on.exit(setTimeLimit())

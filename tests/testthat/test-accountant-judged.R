@@ -45,7 +45,8 @@ test_that("the judge knows what 40 digits say, within its own bounds and to 1e-8
 })
 
 test_that("the judge refutes brackets that are moved by 3 %", {
-  parts <- c("10000*poisson(0.01;1)", "400*sample(0.05;1)", "100*replaced(0.01;1)", "50*laplace(2)", "1000*pure(0.05)", "30*discrete-laplace(10;3)", "50*discrete(8)")
+  parts <- c("10000*poisson(0.01;1)", "400*sample(0.05;1)", "100*replaced(0.01;1)", "50*laplace(2)", "1000*pure(0.05)",
+             "30*discrete-laplace(10;3)", "50*discrete(8)")
   for (one in parts) {
     b <- dp_bounds(judged_event(one), 1e-6)
     expect_identical(judge_bracket(one, 1e-6, b[["lower"]], b[["upper"]])$wrong, "")

@@ -344,7 +344,7 @@ test_that("a sample that is cut costs the chance that it is, times 1 + e^epsilon
   for (around in list(event_poisson(0.5, cut(150)), event_allocation(3, cut(150)), event_compose(event_parallel(cut(150), event_gaussian(9)), times = 2))) {
     expect_error(dp_epsilon(around, 1e-4), class = "riemdp_error_unpriced")
   }
-  expect_error(dp_bounds(cut(150), 1e-4), class = "riemdp_error_unpriced")
+  expect_identical(dp_bounds(cut(150), 1e-4)[["upper"]], as.double(dp_epsilon(cut(150), 1e-4)))
   # a chance below doubles isn't none
   rare <- event_poisson(1e-9, step, most = 5e5, records = 1e6)
   expect_gt(riemdp:::uncapped(rare)$chance, 0)
@@ -357,6 +357,30 @@ test_that("a sample that is cut costs the chance that it is, times 1 + e^epsilon
   bad(most = 20, records = 10)
   bad(most = 1.5, records = 10)
   bad("replace-one", most = 5, records = 10)
+})
+
+test_that("of several stated bounds no lower end is told, in samples and allocations either", {
+  stated <- event_custom("x", epsilon = 0.1, mu = 5)
+  for (event in list(event_allocation(10, stated), event_poisson(0.5, stated), event_compose(event_poisson(0.5, stated), event_gaussian(50, "add-remove")))) {
+    expect_lte(dp_bounds(event, 1e-5)[["lower"]], as.double(dp_epsilon(event, 1e-5)))
+  }
+})
+
+test_that("allocations whose losses are too many for a distribution are priced by other accountants", {
+  for (event in list(event_allocation(100, event_pure(3)), event_compose(event_allocation(100, event_pure(3)), times = 2))) {
+    expect_lte(as.double(dp_epsilon(event, 0.01)), as.double(dp_epsilon(event, 0.01, accountant = "pure")))
+    expect_error(dp_epsilon(event, 0.01, accountant = "pld"), class = "riemdp_error_unpriced")
+  }
+  expect_lt(as.double(dp_epsilon(event_allocation(777, event_gaussian(1e4)), 1e-6)), 1e-3)
+  expect_error(riemdp:::pld_part(event_allocation(3, event_poisson(0.5, event_poisson(0.5, event_gaussian(1)))), "leave"), class = "riemdp_error_unpriced")
+})
+
+test_that("of a sample that is cut bounds are an upper one, and say so", {
+  capped <- event_poisson(0.01, event_gaussian(1), most = 300, records = 1e4)
+  for (event in list(capped, event_compose(capped, times = 10))) {
+    found <- dp_bounds(event, 1e-6)
+    expect_identical(c(found[["lower"]], found[["upper"]], attr(found, "apart")), c(0, as.double(dp_epsilon(event, 1e-6)), Inf))
+  }
 })
 
 test_that("the kernels refuse laws that don't fit their grids", {

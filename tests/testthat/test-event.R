@@ -73,3 +73,13 @@ test_that("adjacencies are never mixed", {
   expect_identical(event_compose(sample, event_gaussian(2))$adjacency, "replace-one")
   expect_identical(event_parallel(event_pure(1), event_pure(1), keys = "private")$adjacency, "replace-one")
 })
+
+test_that("no label makes two events one: each part of a composition has its price", {
+  label <- "A;TRUE}(gdp{0x1.999999999999ap-4}())|laplace{0x1p-2}()|custom{C"
+  cheap <- event_parallel(event_custom(label, mu = 0.1))
+  dear <- event_parallel(event_custom("A", mu = 0.1), event_laplace(0.25), event_custom("C", mu = 0.1))
+  expect_false(riemdp:::event_key(cheap) == riemdp:::event_key(dear))
+  expect_length(riemdp:::event_parts(event_compose(cheap, dear)), 2)
+  expect_gt(as.double(dp_epsilon(event_compose(cheap, dear), 1e-5)), 3.9)
+  expect_identical(riemdp:::event_parts(event_compose(dear, dear))[[1]]$times, 2)
+})

@@ -336,6 +336,18 @@ test_that("a part by a public column takes no record of another part, and holds 
   }
 })
 
+test_that("a refused release binds neither a column nor a file", {
+  for (place in places()) {
+    ledger <- dp_ledger(place, 1, create = !is.null(place), data_sets = list(trial = c("north", "south")))
+    spend <- function(part, files) inner$spend_event(ledger, event_pure(0.1), "x", "trial", part, files = files)
+    spend("north", "a")
+    argument(spend(ledger_part("south", "south", "site"), "a"), "parts must not overlap")
+    argument(spend("south", c("a", "b")), "parts must not overlap")
+    spend("north", "b")
+    expect_identical(nrow(ledger_history(ledger)), 2L)
+  }
+})
+
 test_that("each function holds a part's column to its number of records", {
   set.seed(1)
   n <- 40
