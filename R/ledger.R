@@ -103,8 +103,8 @@ LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "or
 #'   forgotten releases: that is yours to rule out.
 #' * Other databases are refused, MySQL too: how their commits reach the disk isn't known here. `durable = "trusted"`
 #'   skips what is asked of a server's settings and of the tables' engine, for one that speaks the language of
-#'   PostgreSQL or MariaDB and of which you know that what it has committed outlasts a crash. The ledger says so where it
-#'   is printed.
+#'   PostgreSQL or MariaDB and of which you know that what it has committed outlasts a crash. The ledger says so where
+#'   it is printed.
 #'
 #' That disks keep what they report as written is assumed. Whoever may write to the file or database may change it: keep
 #' it with the curator. The entries are a chain of hashes, whose last link each release carries as its receipt:
@@ -129,9 +129,10 @@ LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "or
 #'   share of \eqn{\mu^2} that is never spent; 0 if not given. Beside that much normal noise a pure release of a small
 #'   epsilon costs \eqn{\epsilon^2} and not \eqn{1.57 \epsilon^2}: for n releases, pure ones among them, a share of
 #'   some \eqn{0.4/\sqrt{n}} allows most, and loses twice that share at most. For
-#'   `r choice_words(rules_with("divides"), code = TRUE)`: share of \eqn{\mu^2} that Gaussian noise may use; 0 if not given, for pure releases alone.
-#' @param step for `r choice_words(rules_with("step"), code = TRUE)`: the epsilon of one step; a fiftieth of `epsilon` if
-#'   not given. The epsilon that is released most is best: one of half a step costs a step, one of two steps costs 7,
+#'   `r choice_words(rules_with("divides"), code = TRUE)`: share of \eqn{\mu^2} that Gaussian noise may use;
+#'   0 if not given, for pure releases alone.
+#' @param step for `r choice_words(rules_with("step"), code = TRUE)`: the epsilon of one step; a fiftieth of `epsilon`
+#'   if not given. The epsilon that is released most is best: one of half a step costs a step, one of two steps costs 7,
 #'   one of three 15.
 #' @param adjacency which data sets are neighbours: those that differ by one record replaced (what `dp_*()` functions
 #'   protect unless asked otherwise), or by one record more or less. Events of the other kind are refused: the same

@@ -5,7 +5,8 @@
 # since (1 - e^-y)_+ is the same integral of e^(s y). On s = theta + i k h the trapezoidal sum is, by Poisson's formula, exactly
 # sum over m of delta(e + m p) e^(theta m p), p = 2 pi/h: terms of one sign, which Chernoff's bound at other theta holds (`alias`).
 # What lies beyond the last k is held by a bound of |M| (`decay`): for an integral over z moved to z + i y the modulus of e^(s L) is
-# e^(theta Re L - t Im L), which falls with t. Rounding of log M is relative to M(theta) - 1, since first-order terms are taken off analytically: a million steps of tiny samples keep their digits.
+# e^(theta Re L - t Im L), which falls with t. Rounding of log M is relative to M(theta) - 1, since first-order terms are taken off analytically:
+# a million steps of tiny samples keep their digits.
 #
 # A law is list(rho, ell, shift, nodes, ...): log density of Q over dz, loss, and how both change where z becomes z + i y. Laws:
 #   line   z on the whole line, by the trapezoidal rule: exponentially exact, with a bound from the shifted line
