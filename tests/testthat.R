@@ -2,9 +2,10 @@ library(testthat)
 library(riemdp)
 
 # As on CRAN, files that take ten seconds or more are left out, so that a check takes minutes: the project's tools/test runs all, in full.
-long <- c("accountant", "as-points-data", "basis", "chunk-mean", "chunk-regression", "chunk-sites", "chunk-units", "curve-population", "dp-ball",
+long <- c("accountant", "accountant-judged", "as-points-data", "basis", "chunk-mean", "chunk-regression", "chunk-sites", "chunk-units",
+          "curve-population", "dp-ball",
           "dp-bounds-plan", "dp-covariance", "dp-glm", "dp-lm", "dp-mean", "dp-mean-plan", "dp-median", "dp-pca", "dp-pga", "dp-regression", "dp-select",
-          "dp-spline", "dp-test", "dp-test-statistics", "error-words", "errors", "event-price", "explore-plan", "geometry-laws", "groups",
+          "dp-spline", "dp-test", "dp-test-statistics", "error-words", "errors", "event-price", "event-sampling", "explore-plan", "geometry-laws", "groups",
           "guarantee", "kng-lattice", "ledger", "ledger-quotas", "ledger-sampled", "ledger-verify", "linalg-wide", "linear-boosted", "linear-gaussian",
           "linear-guess", "linear-newton", "linear-theil-sen", "lower-bound", "manifold-chart", "manifold-product", "mean-steps",
           "mechanism-adaptive", "mechanism-around", "mechanism-chordal", "mechanism-gaussian", "mechanism-heat", "mechanism-kng",
