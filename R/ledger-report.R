@@ -115,8 +115,8 @@ ODOMETER_LEVELS <- 2^(-(0:40) / 4)
 #' \eqn{\epsilon_T} the number told there, P and Q the laws of T for two neighbouring data sets. Then
 #' \eqn{P(T \in S) \le E_Q[e^{\epsilon_T}; T \in S] + \delta} for all sets S, with the ledger's delta (Rogers et al.
 #' 2016, in the form of an inequality of expectations). The numbers are those of 41 levels, fixed beforehand, which
-#' share that delta: from the whole budget down in steps of a fourth root of 2. So the epsilon jumps, and is a
-#' fifth to a half above what a plan would cost that was fixed in advance; with the whole budget spent it is above the budget,
+#' share that delta: from the whole budget down in steps of a fourth root of 2. So the epsilon jumps, and is a fifth to
+#' a half above what a plan would cost that was fixed in advance; with the whole budget spent it is above the budget,
 #' which of course still holds. By `rule = "basic"` it is the sum of epsilons itself.
 #'
 #' @inheritParams ledger_verify
