@@ -47,6 +47,9 @@ print.riemdp_part <- function(x, ...) {
   invisible(x)
 }
 
+# the name alone
+plain_part <- function(part) if (inherits(part, "riemdp_part")) as.vector(part) else part
+
 # that a part's column has a value for each of `n` records
 check_part <- function(part, n) {
   if (!inherits(part, "riemdp_part") || identical(as.double(attr(part, "count")), as.double(n))) return(part)

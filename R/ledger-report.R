@@ -64,7 +64,7 @@ format.riemdp_ledger <- function(x, ...) {
   shown <- Filter(function(a) is.na(a$analyst) || !nzchar(a$part), ledger_accounts(x))
   lines <- vapply(shown, function(a) {
     room <- largest_release(x, a)
-    best <- if (is_each(x)) seq_along(units) else c(which.max(a$left[-length(units)] / x$limits[-length(units)]),
+    best <- if (is_each(x$rule)) seq_along(units) else c(which.max(a$left[-length(units)] / x$limits[-length(units)]),
                                                     length(units))
     shown <- best[x$limits[best] > 0]
     sprintf(
@@ -151,7 +151,7 @@ odometer_epsilon <- function(meta, spent) {
   of_population <- function(epsilon) if (q < 1) outwards(sampled_epsilon(epsilon, q)) else epsilon
   if (is.null(rule$told)) return(of_population(spent[1] * (1 + 2 * LEDGER_ROUNDING)))
   delta <- inside_budget(meta$epsilon, meta$delta, q)[2] * (1 - if (is.null(rule$reserves)) 0 else meta$reserve)
-  kinds <- if (is_each(meta)) list(main) else as.list(main)
+  kinds <- if (is_each(meta$rule)) list(main) else as.list(main)
   each <- delta / (length(ODOMETER_LEVELS) * length(kinds))
   told <- vapply(kinds, function(which) {
     share <- max(0, spent[which] / meta$limits[which], na.rm = TRUE)

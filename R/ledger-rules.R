@@ -188,11 +188,11 @@ enough_pure <- function(room) sprintf("enough for one pure release with %s = %.4
 # What can't be paid is entered as four times the limit: it fails now, and for an order of a grid ever after. Where each
 # sum has to keep its limit, which may be 0, a price stays as it is. `cost`: a vector, or a column for each entry.
 bounded_cost <- function(meta, cost) {
-  if (is_each(meta)) return(cost)
+  if (is_each(meta$rule)) return(cost)
   pmin(cost, c(4 * meta$limits[-length(meta$limits)], Inf))
 }
 
-is_each <- function(meta) !is.null(LEDGER_RULES[[meta$rule]]$each)
+is_each <- function(rule) !is.null(LEDGER_RULES[[rule]]$each)
 
 # total: sums in twice double precision. Delta has to hold, and one of the others: with a grid of orders each has its
 # own delta. Or all have to.
@@ -200,7 +200,7 @@ within_limits <- function(meta, total, share = 1) {
   limits <- share * meta$limits
   ok <- (total[1, ] - limits) + total[2, ] <= limits * LEDGER_ROUNDING
   last <- length(limits)
-  ok[last] && if (is_each(meta)) all(ok) else any(ok[-last])
+  ok[last] && if (is_each(meta$rule)) all(ok) else any(ok[-last])
 }
 
 # The filter. `state`: sums of one data set; `cost`: what is asked; `share`: of the limits, where the sums are those of

@@ -297,7 +297,7 @@ check_rule_asked <- function(rule, delta, asked) {
 
 # that something can be spent; the last limit is that of delta, which may be 0
 check_limits <- function(limits, rule, orders) {
-  sums <- if (is_each(list(rule = rule))) limits[1] else limits[-length(limits)]
+  sums <- if (is_each(rule)) limits[1] else limits[-length(limits)]
   if (all(is.finite(limits)) && all(sums > 0)) return(invisible())
   abort_riemdp("argument", if (rule %in% rules_with("step")) {
     "not one release of `step` fits into this budget: give a smaller step or reserve, or a larger epsilon or delta."
@@ -429,7 +429,7 @@ spend_event <- function(ledger, event, what, data_set, part, delta = NULL, sourc
     what <- paste0(what, if (nzchar(what)) " ", "(counted as a group of two)")
   }
   entry <- list(what = what, source = source, event = paste(format(event), collapse = " "), files = files,
-                key = attr(part, "column"))
+                key = if (inherits(part, "riemdp_part")) attr(part, "column"))
   spend_cost(ledger, ledger_cost(ledger, event, delta), entry, data_set, part)
 }
 
@@ -446,7 +446,7 @@ spend_cost <- function(ledger, cost, entry, data_set, part) {
   check_spender(ledger)
   analyst <- ledger$analyst
   data_set <- check_name(data_set, "data_set")
-  part <- if (is.null(part)) "" else check_name(as.vector(part), "part")
+  part <- if (is.null(part)) "" else check_name(plain_part(part), "part")
   after <- NULL
   done <- store_spend(ledger, data_set, part, c(entry, list(cost = hex(cost), analyst = analyst)),
     function(meta, state) {

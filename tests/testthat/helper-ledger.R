@@ -104,14 +104,18 @@ storm_faults <- function(found) {
   )
 }
 
-# ---- a PostgreSQL server of the tests' own -----------------------------------------------------------------------------------
-
-# `open`: a function that returns a new connection; `query`: SQL statements outside the ledger. Skipped where server or driver is missing.
-postgres_start <- function() {
+skip_without_server <- function() {
   skip_on_cran()
   skip_on_os("windows")
   skip_if_not_installed("DBI")
   skip_if(nzchar(Sys.getenv("LD_PRELOAD")), "what is preloaded, a sanitizer, would be in the server's programs as well, which hang then")
+}
+
+# ---- a PostgreSQL server of the tests' own -----------------------------------------------------------------------------------
+
+# `open`: a function that returns a new connection; `query`: SQL statements outside the ledger. Skipped where server or driver is missing.
+postgres_start <- function() {
+  skip_without_server()
   drivers <- c(RPostgres = "Postgres", RPostgreSQL = "PostgreSQL")
   package <- Filter(function(p) requireNamespace(p, quietly = TRUE), names(drivers))
   programs <- c(dirname(Sys.which("pg_ctl")), rev(Sys.glob("/usr/lib/postgresql/*/bin")))
@@ -188,10 +192,7 @@ watch_releases <- function(name, look, env = parent.frame()) {
 
 # `open(driver)`: a new connection by one of `drivers`; `start(...)`: with further options; `crash()`: as if the power went. Skipped as above.
 mariadb_start <- function() {
-  skip_on_cran()
-  skip_on_os("windows")
-  skip_if_not_installed("DBI")
-  skip_if(nzchar(Sys.getenv("LD_PRELOAD")), "what is preloaded, a sanitizer, would be in the server's programs as well, which hang then")
+  skip_without_server()
   objects <- c(RMariaDB = "MariaDB", RMySQL = "MySQL")
   drivers <- Filter(function(p) requireNamespace(p, quietly = TRUE), names(objects))
   server <- Filter(nzchar, c(Sys.which("mariadbd"), Sys.glob("/usr/sbin/mariadbd")))[1]

@@ -322,6 +322,9 @@ test_that("a part by a public column takes no record of another part, and holds 
     argument(mean_of(x[north, ], "north"), "told apart by the column")
     argument(mean_of(x[north, ], ledger_part("south", rep("south", 20), "ward")), "told apart by the column \"site\"")
     argument(ledger_spend(ledger, event_pure(0.1), data_set = "trial", part = "south"), "told apart")
+    # nor by what only looks like one, or is no name
+    argument(ledger_spend(ledger, event_pure(0.1), data_set = "trial", part = structure("south", column = "site")), "told apart")
+    argument(ledger_spend(ledger, event_pure(0.1), data_set = "trial", part = factor("south")), "`part` must be one string")
     argument(inner$spend_event(ledger, event_pure(0.1), "x", "trial", "south", files = "a file"), "told apart")
     expect_identical(spent_by("trial"), 1L)
     mean_of(x[!north, ], part("south", site[!north]))
