@@ -71,7 +71,7 @@ MEAN_KERNELS <- list(
     if (!is.double(sum)) sum <- rep(0, mf_facts(q$M)$dimension)
     d <- length(sum)
     draw <- function() as.vector(tangent_noise(euclidean(d), rep(0, d), 1, q$sd))
-    sum + if (in_simulation()) with_simulation(q$seed, draw()) else draw()
+    sum + if (in_simulation() && !is.null(q$seed)) with_simulation(q$seed, draw()) else draw()
   },
   counts = function(q, x) .Call(riemdp_chunk_counts, q$M, x, q$center, q$radii, NULL, 0)
 )

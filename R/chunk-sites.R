@@ -97,6 +97,9 @@ sites <- function(..., shares = FALSE, colluding = NULL, map = NULL) {
   pieces <- lapply(unname(all), function(s) list(kind = "site", ask = s$ask))
   x <- new_chunks(pieces, vapply(all, function(s) s$n, 0), NULL, NULL, NULL, map, "sites")
   if (shares) x$shares <- list(sites = length(all), colluding = colluding)
+  x$policies <- unlist(lapply(unname(all), function(s) {
+    if (!is.null(s$policy)) sprintf("the site \"%s\" answers by its policy %s", s$policy$site, s$policy$hash)
+  }))
   x
 }
 
@@ -153,10 +156,11 @@ holds_code <- function(v) {
 is_positive <- function(v) is.numeric(v) && length(v) == 1 && is.finite(v) && v > 0
 
 # one record moves the sum by 2 radius; paid before the noise is drawn
-pay_answer <- function(ledger, request, data_set, part, delta, files) {
+pay_answer <- function(ledger, request, data_set, part, delta, files, once = NULL) {
   event <- event_gaussian(outwards_down(request$sd / (2 * request$radius)), "replace-one")
   tryCatch(
-    spend_event(ledger, event, "site_answer", data_set, part, if (!is.null(delta)) check_delta(delta), files = files),
+    spend_event(ledger, event, "site_answer", data_set, part, if (!is.null(delta)) check_delta(delta), files = files,
+                once = once),
     riemdp_error_budget = function(e) abort_riemdp("refused", "the budget of this site doesn't cover the answer.")
   )
 }

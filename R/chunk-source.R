@@ -286,7 +286,9 @@ chunk_variables <- function(expressions, names, data, env) {
 
 # what the proof assumes of code that reads records
 chunk_assumptions <- function(x) {
-  if (at_sites(x)) return(if (is.null(x$shares)) "the curator is trusted with the sums that the sites send")
+  if (at_sites(x)) {
+    return(c(if (is.null(x$shares)) "the curator is trusted with the sums that the sites send", x$policies))
+  }
   own <- c(reader = isTRUE(x$own), shape = is.function(x$shape) && !inherits(x$shape, "riemdp_shape"))
   if (any(own)) {
     sprintf(paste("what %s makes of a record depends on that record alone; how many there are, names of columns and",

@@ -60,9 +60,18 @@ check_part <- function(part, n) {
 
 # read(token) gives whose a token is, keep(token, owner) writes it.
 claim_part <- function(uid, data_set, part, entry, read, keep) {
+  claim_once(uid, entry$once, read, keep)
   if (!nzchar(part)) return(invisible())
   claim_key(uid, data_set, entry$key, read, keep)
   claim_files(uid, data_set, part, entry$files, read, keep)
+}
+
+# A request's number is taken with its price, in one transaction: it is paid for once (proofs/ledger.md, section 12)
+claim_once <- function(uid, once, read, keep) {
+  if (is.null(once)) return(invisible())
+  token <- sha256(canonical("riemdp-once", uid, once[["id"]]))
+  if (length(read(token))) abort_riemdp("replayed", "this request was paid for before. Nothing is released.")
+  keep(token, paste("once", once[["digest"]]))
 }
 
 # From the first release on that has one, each release of a part has that column (proofs/ledger.md, section 10)

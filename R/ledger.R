@@ -419,7 +419,8 @@ ledger_spend <- function(ledger, event, what = "", ..., data_set = "default", pa
 }
 
 # `files`: names of those that the records lie in
-spend_event <- function(ledger, event, what, data_set, part, delta = NULL, source = NULL, files = NULL) {
+# `once`: list(id, digest) of a request that is paid for once
+spend_event <- function(ledger, event, what, data_set, part, delta = NULL, source = NULL, files = NULL, once = NULL) {
   if (!identical(what, "")) what <- check_name(what, "what")
   source <- source %||% NA_character_
   if (!identical(source, NA_character_)) source <- check_name(source, "source", 2000)
@@ -428,7 +429,7 @@ spend_event <- function(ledger, event, what, data_set, part, delta = NULL, sourc
     event <- within_part(event)
     what <- paste0(what, if (nzchar(what)) " ", "(counted as a group of two)")
   }
-  entry <- list(what = what, source = source, event = paste(format(event), collapse = " "), files = files,
+  entry <- list(what = what, source = source, event = paste(format(event), collapse = " "), files = files, once = once,
                 key = if (inherits(part, "riemdp_part")) attr(part, "column"))
   spend_cost(ledger, ledger_cost(ledger, event, delta), entry, data_set, part)
 }

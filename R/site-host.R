@@ -1,0 +1,242 @@
+# A site that answers messages: text in, text out. What a site holds is touched by nothing but the kernels of sums.
+
+#' Answering messages at a site
+#'
+#' `site_host()` puts a site's records behind its policy and its ledger. `site_reply()` answers one message by another;
+#' how texts travel (HTTP, a queue, DataSHIELD) is left to whoever carries them, and so is who the analyst is: `analyst`
+#' is the name under which the carrier knows whoever sent the message. `site_remote()` is the analyst's side: it makes a
+#' site for [sites()] of a function that sends a text and returns the answer.
+#'
+#' @section What a site does with a message:
+#' 1. It reads it. Messages are JSON of a few types (`system.file("wire", "schema.json", package = "riemdp")`), numbers
+#'    as the bytes of doubles. Nothing in a message is evaluated, unserialized or looked up, and no file or address can be
+#'    named in it.
+#' 2. It holds it against the policy: the statistic, the manifold, the ball's radius, the noise.
+#' 3. It pays, and writes down the request's number in the same transaction: a request is paid for once. If the same
+#'    request comes again, the answer that is kept (`keep`) goes out again, the same bits; if none is kept, as the site
+#'    fell between paying and answering, the request is refused and its price is gone. **No request is answered twice
+#'    under different noise.**
+#' 4. It draws the noise, keeps the answer and sends it.
+#'
+#' A refusal is one of a dozen fixed words, and none of them depends on a record. How long an answer takes does depend
+#' on records, a little: let the carrier answer at fixed times where that matters. Messages hold no time of day, so that
+#' clocks which differ do nothing.
+#'
+#' @section Who is trusted with what:
+#' That the site clips and adds noise as asked, and that the carrier tells analysts apart. With the policy's
+#' `trust = "noise"` nobody else: each answer has its own price, in the site's own ledger, whatever is asked and by
+#' whomever. Bound messages to one site by the policy's hash, which each of them has: a message to a site whose policy
+#' has changed is refused before anything is paid.
+#'
+#' @param policy a [site_policy()], or the path of its file.
+#' @param x the site's records: arrays, tables or points, as for [dp_mean()].
+#' @param ledger the site's [dp_ledger()]; with quotas each analyst spends from her own.
+#' @param keep `NULL`, or an existing directory at the site for the answers that went out, so that a request whose
+#'   answer was lost can be answered again. They are what the analyst has (or could have had) already.
+#' @param host what `site_host()` returned.
+#' @param text a message.
+#' @param analyst name of who sent it, as the carrier knows; needed for a ledger with quotas.
+#' @param send a function of a text that returns the site's answer, another text.
+#' @param ... nothing; later arguments must be named.
+#' @return `site_host()`: an object of class `riemdp_site_host`. `site_reply()`: one string, whatever came in.
+#'   `site_remote()`: a site for [sites()]; what it is refused becomes an error of class `riemdp_error_refused`, and an
+#'   answer that is none one of class `riemdp_error_wire`.
+#' @seealso [site_policy()], [sites()]
+#' @examples
+#' if (requireNamespace("jsonlite", quietly = TRUE)) {
+#'   # two hospitals, each with its records, its policy and its budget
+#'   host <- function(name, x) {
+#'     site_host(site_policy(name, spd(2), radius = 2, least_noise = 0.5), x,
+#'               dp_ledger(epsilon = 2, delta = 1e-6, rule = "gdp"))
+#'   }
+#'   north <- host("north", wishart_spd[, , 1:120])
+#'   south <- host("south", wishart_spd[, , 121:200])
+#'   # what goes to and fro is text
+#'   x <- sites(site_remote(function(text) site_reply(north, text)),
+#'              site_remote(function(text) site_reply(south, text)), shares = TRUE)
+#'   dp_mean(x, spd(2), 1, diag(2), 1.5, delta = 1e-6, mechanism = "tangent")
+#' }
+#' @export
+site_host <- function(policy, x, ledger, keep = NULL) {
+  need_jsonlite()
+  policy <- if (is_string(policy)) read_site_policy(policy) else check_policy(policy)
+  check_ledger(ledger)
+  if (!is.null(keep) && !(is_string(keep) && dir.exists(keep))) {
+    abort_riemdp("argument", "`keep` must be an existing directory, or NULL.")
+  }
+  if (is.function(x) || is_chunks(x)) abort_riemdp("unsupported", "a host's records must be in memory.")
+  n <- vapply(policy$spaces, function(M) as.double(.Call(riemdp_count, M, x)), 0)[1]
+  if (n < policy$least_records) abort_riemdp("argument", "the site has fewer records than its policy asks for.")
+  structure(list(policy = policy, hash = policy_hash(policy), x = x, n = n, ledger = ledger, keep = keep),
+            class = "riemdp_site_host")
+}
+
+#' @export
+print.riemdp_site_host <- function(x, ...) {
+  cat(sprintf("A site's records (%.0f) behind a policy and a ledger\n", x$n))
+  print(x$policy)
+  invisible(x)
+}
+
+#' @rdname site_host
+#' @export
+site_reply <- function(host, text, analyst = NULL) {
+  if (!inherits(host, "riemdp_site_host")) abort_riemdp("argument", "`host` must be what site_host() returned.")
+  id <- strrep("0", 32)
+  refusal <- function(reason) wire_write("refusal", id = id, reason = reason)
+  message <- tryCatch(wire_read(text, c("hello", "request")), error = function(e) NULL)
+  if (is.null(message)) return(refusal("message"))
+  if (message$type == "hello") {
+    return(wire_write("policy", text = wire_bytes(policy_text(host$policy)), hash = host$hash, records = host$n))
+  }
+  id <- message$id
+  digest <- sha256(canonical("riemdp-request", text, analyst %||% ""))
+  tryCatch(reply_to(host, message, digest, analyst), riemdp_reason = function(e) refusal(e$reason),
+           error = function(e) refusal("failed"))
+}
+
+# ends the work on a message
+refuse_because <- function(reason) {
+  stop(structure(class = c("riemdp_reason", "error", "condition"), list(message = reason, call = NULL, reason = reason)))
+}
+
+# What requests hold, by statistic: "?" for what may be NULL. The first ones carry noise, the others are for a trusted
+# curator.
+WIRE_REQUESTS <- list(
+  noisy = c(M = "manifold", center = "numbers", radius = "positive", sd = "positive"),
+  check = c(M = "manifold"),
+  ball = c(M = "manifold", center = "numbers", radius = "positive", p = "numbers?", what = "string"),
+  steps = c(M = "manifold", center = "numbers", numbers = "steps", n = "positive", at = "numbers"),
+  squares = c(M = "manifold", center = "numbers", numbers = "steps", n = "positive", at = "numbers",
+              squares = "numbers"),
+  gradients = c(M = "manifold", problem = "problem", p = "numbers", snapshot = "numbers?", step = "gradient",
+                bound = "positive?", counts = "string", which = "numbers?", share = "numbers?")
+)
+WIRE_TYPES <- list(
+  manifold = function(v) inherits(v, "riemdp_manifold"), problem = function(v) inherits(v, "riemdp_problem"),
+  numbers = function(v) is.numeric(v), positive = is_positive, string = is_string,
+  steps = function(v) {
+    is.list(v) && setequal(names(v), c("radius", "step", "steps", "bits", "base", "terms", "accept", "carried",
+                                       "tangent")) &&
+      all(vapply(v, function(one) is_single(one) && (is.double(one) || is.logical(one)), NA))
+  },
+  gradient = function(v) {
+    is.list(v) && setequal(names(v), c("clip", "apart", "losses")) && is_positive(v$clip) &&
+      all(vapply(v[c("apart", "losses")], function(one) isTRUE(one) || isFALSE(one), NA))
+  }
+)
+
+# a request as chunk_answer() takes it
+request_of <- function(message) {
+  types <- WIRE_REQUESTS[[message$statistic]]
+  if (is.null(types)) refuse_because("statistic")
+  fields <- message$fields
+  if (!all(names(fields) %in% names(types)) || anyDuplicated(names(fields))) refuse_because("message")
+  for (name in names(types)) {
+    open <- endsWith(types[[name]], "?")
+    ok <- (open && is.null(fields[[name]])) || isTRUE(WIRE_TYPES[[sub("?", "", types[[name]], fixed = TRUE)]](fields[[name]]))
+    if (!ok) refuse_because("message")
+  }
+  c(list(kernel = message$statistic, private = TRUE), fields)
+}
+
+# refuses what the site's policy doesn't have
+hold_to_policy <- function(policy, request) {
+  allowed <- SITE_KERNELS[[if (policy$trust == "curator") "sums" else "noisy"]]
+  if (!request$kernel %in% allowed) refuse_because("statistic")
+  there <- vapply(policy$spaces, identical, NA, request$M)
+  if (!any(there) || !(is.null(request$problem) || identical(request$problem$manifold, request$M))) {
+    refuse_because("space")
+  }
+  length <- if (request$kernel == "gradients") request$step$clip else request$radius %||% request$numbers$radius
+  if (!is.null(length) && length > policy$radius) refuse_because("ball")
+  if (request$kernel == "noisy" && !(request$sd >= policy$least_noise * 2 * request$radius)) refuse_because("noise")
+}
+
+reply_to <- function(host, message, digest, analyst) {
+  policy <- host$policy
+  if (!identical(message$policy, host$hash)) refuse_because("policy")
+  request <- request_of(message)
+  hold_to_policy(policy, request)
+  tryCatch(check_site_request(request, if (policy$trust == "curator") "sums" else "noisy", policy$least_noise),
+           riemdp_error = function(e) refuse_because("statistic"))
+  noisy <- request$kernel == "noisy"
+  if (noisy) {
+    kept <- kept_answer(host, message$id, digest)
+    if (!is.null(kept)) return(kept)
+    pay_request(host, request, message$id, digest, analyst)
+  }
+  value <- tryCatch(silently(chunk_answer(request, host$x)), error = function(e) refuse_because("failed"))
+  answer <- wire_write("answer", id = message$id, policy = host$hash, value = wire_value(value))
+  if (noisy) keep_answer(host, message$id, digest, answer)
+  answer
+}
+
+pay_request <- function(host, request, id, digest, analyst) {
+  ledger <- host$ledger
+  if (has_quotas(ledger)) {
+    ledger$analyst <- tryCatch(check_analyst(ledger, analyst), riemdp_error = function(e) refuse_because("budget"))
+  }
+  tryCatch(pay_answer(ledger, request, host$policy$data_set, host$policy$part, host$policy$delta, named_files(host$x),
+                      once = c(id = id, digest = digest)),
+           riemdp_error_refused = function(e) refuse_because("budget"),
+           riemdp_error_replayed = function(e) refuse_because("replayed"))
+}
+
+# ---- answers that went out -------------------------------------------------------------------------------------------
+
+# the request's own text and who sent it name its answer: another request under the same number finds none
+answer_path <- function(host, id, digest) file.path(host$keep, paste0(id, "-", digest, ".json"))
+
+kept_answer <- function(host, id, digest) {
+  if (is.null(host$keep)) return(NULL)
+  path <- answer_path(host, id, digest)
+  if (file.exists(path)) paste(readLines(path, warn = FALSE), collapse = "\n")
+}
+
+# whole or not at all
+keep_answer <- function(host, id, digest, answer) {
+  if (is.null(host$keep)) return(invisible())
+  half <- tempfile("answer", host$keep)
+  on.exit(unlink(half))
+  connection <- file(half, "wb")
+  writeBin(charToRaw(answer), connection)
+  close(connection)
+  if (!file.rename(half, answer_path(host, id, digest))) refuse_because("failed")
+}
+
+# ---- the analyst's side ----------------------------------------------------------------------------------------------
+
+#' @rdname site_host
+#' @export
+site_remote <- function(send, ...) {
+  check_no_more(...)
+  if (!is.function(send)) abort_riemdp("argument", "`send` must be a function of a text.")
+  told <- wire_read(send(wire_write("hello")), "policy")
+  policy <- parse_policy(told$text)
+  if (!identical(policy_hash(policy), told$hash) || !identical(sha256(told$text), told$hash)) {
+    abort_wire("the policy isn't what its hash says.")
+  }
+  hash <- told$hash
+  out <- site(told$records, function(request) ask_remote(send, request, hash))
+  out$policy <- list(site = policy$site, hash = hash, trust = policy$trust)
+  out
+}
+
+ask_remote <- function(send, request, hash) {
+  refuse <- function(...) abort_riemdp("refused", paste0(...))
+  kernel <- request$kernel
+  types <- WIRE_REQUESTS[[kernel]]
+  if (is.null(types)) refuse("the site's policy doesn't have this statistic.")
+  request <- request[intersect(names(types), names(request))]
+  id <- random_id()
+  text <- wire_write("request", id = id, policy = hash, statistic = kernel,
+                     fields = lapply(request, wire_value))
+  answer <- wire_read(send(text), c("answer", "refusal"))
+  if (!identical(answer$id, id)) abort_wire("the answer is to another request.")
+  if (answer$type == "refusal") {
+    refuse(if (answer$reason %in% names(WIRE_REASONS)) WIRE_REASONS[[answer$reason]] else "the site refuses", ".")
+  }
+  if (!identical(answer$policy, hash)) abort_wire("the answer is by another policy.")
+  answer$value
+}

@@ -1,0 +1,132 @@
+# What a site decides by itself: which statistics of which spaces it answers, in how large a ball, under how much noise.
+# A file at the site, whose hash goes into everything that was made of its answers.
+
+#' A site's policy
+#'
+#' What a site answers is in a file that whoever holds the records writes and signs: without one, and without a ledger,
+#' [site_host()] answers nothing. A policy is public; its hash (SHA-256 of its text) goes into every answer and into
+#' every release that is made of one, so that it can be shown afterwards what a site had agreed to.
+#'
+#' @param site name of the site, 1 to 200 characters.
+#' @param spaces a manifold, or a list of them: what records may be taken as points of.
+#' @param radius largest radius of a ball, or length of a gradient, to which records are clipped.
+#' @param least_noise least noise multiplier of an answer: standard deviation over what one record can move the sum by.
+#' @param ... nothing; later arguments must be named.
+#' @param trust `"noise"`: every answer carries noise, drawn at the site and paid for from its ledger. `"curator"`: sums
+#'   as they are are answered as well, and **whoever asks is trusted** with all that they tell, single records included;
+#'   see [sites()]. Under an analyst who isn't the curator that is no protection.
+#' @param least_records fewest records that the site must have for an answer. Their number is public.
+#' @param data_set,part the site's data in its ledger, as in [ledger_spend()].
+#' @param delta for a ledger by the rule "basic": at which delta an answer is priced.
+#' @param file path of a file. `write_site_policy()` doesn't replace one.
+#' @param policy what `site_policy()` returned.
+#' @return `site_policy()` and `read_site_policy()`: a list of class `riemdp_site_policy`. `write_site_policy()`: its
+#'   hash, invisibly. Errors: `riemdp_error_argument` for files that hold no policy.
+#' @seealso [site_host()], [sites()]
+#' @examples
+#' policy <- site_policy("north", spd(2), radius = 2, least_noise = 1, least_records = 50)
+#' policy
+#' file <- tempfile(fileext = ".json")
+#' if (requireNamespace("jsonlite", quietly = TRUE)) {
+#'   write_site_policy(policy, file)
+#'   writeLines(readLines(file))
+#'   identical(read_site_policy(file), policy)
+#' }
+#' @export
+site_policy <- function(site, spaces, radius, least_noise, ..., trust = "noise", least_records = 10,
+                        data_set = "default", part = NULL, delta = NULL) {
+  check_no_more(...)
+  if (inherits(spaces, "riemdp_manifold")) spaces <- list(spaces)
+  if (!is.list(spaces) || !length(spaces) || length(spaces) > 100) {
+    abort_riemdp("argument", "`spaces` must be a manifold, or a list of up to 100 of them.")
+  }
+  need_jsonlite()
+  spaces <- lapply(unname(spaces), function(M) {
+    wire_manifold(check_manifold(M))
+    M
+  })
+  if (!is.null(delta)) delta <- check_delta(delta)
+  structure(list(
+    site = policy_name(site, "site"), spaces = spaces, radius = check_number(radius, "radius", positive = TRUE),
+    least_noise = check_number(least_noise, "least_noise", positive = TRUE),
+    trust = check_choice(trust, "trust", c("noise", "curator")),
+    least_records = as.double(check_count(least_records, "least_records", most = 1e9)),
+    data_set = policy_name(data_set, "data_set"), part = if (!is.null(part)) policy_name(part, "part"), delta = delta
+  ), class = "riemdp_site_policy")
+}
+
+policy_name <- function(x, name) {
+  x <- check_name(x, name)
+  if (!wire_plain(x)) abort_riemdp("argument", sprintf("`%s` must be plain: letters, digits and signs, no quotes.", name))
+  x
+}
+
+check_policy <- function(policy) {
+  ok <- inherits(policy, "riemdp_site_policy") && is.list(policy)
+  again <- if (ok) tryCatch(do.call(site_policy, unclass(policy)), riemdp_error = function(e) NULL)
+  if (!identical(again, policy)) abort_riemdp("argument", "`policy` must be what site_policy() returned.")
+  policy
+}
+
+POLICY_FIELDS <- c("site", "spaces", "radius", "least_noise", "trust", "least_records", "data_set", "part", "delta")
+
+# the text of a policy: the same for the same policy, whichever version of a package writes JSON
+policy_text <- function(policy) {
+  number <- function(x) sprintf("%.17g", x)
+  quoted <- function(x) paste0("\"", x, "\"")
+  spaces <- vapply(policy$spaces, function(M) {
+    as.character(jsonlite::toJSON(wire_manifold(M), auto_unbox = TRUE, null = "null", digits = NA))
+  }, "")
+  told <- c(
+    riemdp_policy = "1", site = quoted(policy$site), spaces = sprintf("[%s]", paste(spaces, collapse = ",\n    ")),
+    radius = number(policy$radius), least_noise = number(policy$least_noise), trust = quoted(policy$trust),
+    least_records = number(policy$least_records), data_set = quoted(policy$data_set),
+    if (!is.null(policy$part)) c(part = quoted(policy$part)), if (!is.null(policy$delta)) c(delta = number(policy$delta))
+  )
+  paste0("{\n", paste0("  \"", names(told), "\": ", told, collapse = ",\n"), "\n}\n")
+}
+
+policy_hash <- function(policy) sha256(policy_text(policy))
+
+# a policy by its text, which may come from elsewhere
+parse_policy <- function(text) {
+  refuse <- function(e) abort_riemdp("argument", "this is no policy of a site, as write_site_policy() makes them.")
+  tryCatch({
+    tree <- wire_parse(gsub("[\n\r\t]", " ", text))
+    tree <- wire_fields(tree, c("riemdp_policy", setdiff(POLICY_FIELDS, c("part", "delta"))), c("part", "delta"))
+    if (!identical(wire_count(tree$riemdp_policy), 1)) stop("version")
+    tree$spaces <- lapply(wire_array(tree$spaces, 100), read_manifold)
+    do.call(site_policy, tree[names(tree) != "riemdp_policy"])
+  }, error = refuse)
+}
+
+#' @rdname site_policy
+#' @export
+read_site_policy <- function(file) {
+  if (!is_string(file) || !file.exists(file)) abort_riemdp("argument", "`file` must be the path of a file.")
+  parse_policy(paste(readLines(file, warn = FALSE), collapse = "\n"))
+}
+
+#' @rdname site_policy
+#' @export
+write_site_policy <- function(policy, file) {
+  check_policy(policy)
+  if (!is_string(file)) abort_riemdp("argument", "`file` must be one string.")
+  if (file.exists(file)) abort_riemdp("argument", "`file` is there: a policy is never replaced in silence.")
+  connection <- file(file, "wb")
+  on.exit(close(connection))
+  writeBin(charToRaw(policy_text(policy)), connection)
+  invisible(policy_hash(policy))
+}
+
+#' @export
+print.riemdp_site_policy <- function(x, ...) {
+  check_policy(x)
+  number <- function(v) format(v, digits = 4)
+  cat(sprintf("Policy of the site \"%s\" (%s)\n", x$site, substr(policy_hash(x), 1, 12)),
+      sprintf("  points of %s\n", paste(vapply(x$spaces, label_manifold, ""), collapse = "; ")),
+      sprintf("  clipped to a radius of at most %s, from %s records on\n", number(x$radius), number(x$least_records)),
+      if (x$trust == "noise") sprintf("  sums with noise only, of multiplier %s or more\n", number(x$least_noise)) else
+        "  SUMS WITHOUT NOISE: who asks is trusted with single records\n", sep = "")
+  invisible(x)
+}
