@@ -84,19 +84,24 @@ SITE_KERNELS <- list(
 #'            site(80, function(request) site_answer(request, south, "sums")))
 #' dp_mean(y, spd(2), epsilon = 1, center = diag(2), radius = 1.5, mechanism = "wrapped")
 #' @export
-sites <- function(..., shares = FALSE, colluding = NULL, map = NULL) {
+sites <- function(..., shares = FALSE, colluding = NULL, map = NULL, secure = FALSE, dropouts = 0) {
   all <- list(...)
   ok <- vapply(all, function(s) {
     inherits(s, "riemdp_site") && is.list(s) && is.function(s$ask) && is.double(s$n) && length(s$n) == 1
   }, NA)
   if (length(ok) == 0 || !all(ok)) abort_riemdp("argument", "give sites, as site() makes them.")
-  shares <- check_flag(shares, "shares")
-  if (!is.null(colluding) && !shares) abort_riemdp("argument", "`colluding` is for `shares = TRUE`.")
+  secure <- check_flag(secure, "secure")
+  shares <- check_flag(shares, "shares") || secure
+  if (!is.null(colluding) && !shares) abort_riemdp("argument", "`colluding` is for `shares = TRUE` and `secure = TRUE`.")
   most <- length(all) - 1L
-  colluding <- if (is.null(colluding)) most else check_count(colluding, "colluding", least = 0, most = most)
+  dropouts <- check_count(dropouts, "dropouts", least = 0, most = most)
+  if (dropouts > 0 && !secure) abort_riemdp("argument", "`dropouts` is for `secure = TRUE`.")
+  colluding <- if (!is.null(colluding)) check_count(colluding, "colluding", least = 0, most = most) else
+    if (secure) min(1, max(0, most - 1)) else most
   pieces <- lapply(unname(all), function(s) list(kind = "site", ask = s$ask))
   x <- new_chunks(pieces, vapply(all, function(s) s$n, 0), NULL, NULL, NULL, map, "sites")
   if (shares) x$shares <- list(sites = length(all), colluding = colluding)
+  if (secure) x$shares$threshold <- secure_threshold(all, colluding, dropouts)
   x$policies <- unlist(lapply(unname(all), function(s) {
     if (!is.null(s$policy)) sprintf("the site \"%s\" answers by its policy %s", s$policy$site, s$policy$hash)
   }))
@@ -125,7 +130,7 @@ site_answer <- function(request, x, answers = c("noisy", "sums"), ledger = NULL,
   least <- check_number(least, "least", least = 0)
   check_site_request(request, answers, least)
   if (request$kernel == "noisy" && !is.null(ledger) && !in_simulation()) {
-    pay_answer(ledger, request, data_set, part, delta, named_files(x))
+    pay_answer(ledger, answer_event(request), data_set, part, delta, named_files(x))
   }
   tryCatch(silently(chunk_answer(request, x)), error = function(e) {
     abort_riemdp("refused", "the request can't be answered.") # what went wrong may be about records
@@ -155,9 +160,11 @@ holds_code <- function(v) {
 
 is_positive <- function(v) is.numeric(v) && length(v) == 1 && is.finite(v) && v > 0
 
-# one record moves the sum by 2 radius; paid before the noise is drawn
-pay_answer <- function(ledger, request, data_set, part, delta, files, once = NULL) {
-  event <- event_gaussian(outwards_down(request$sd / (2 * request$radius)), "replace-one")
+# one record moves the sum by 2 radius
+answer_event <- function(request) event_gaussian(outwards_down(request$sd / (2 * request$radius)), "replace-one")
+
+# before the noise is drawn
+pay_answer <- function(ledger, event, data_set, part, delta, files, once = NULL) {
   tryCatch(
     spend_event(ledger, event, "site_answer", data_set, part, if (!is.null(delta)) check_delta(delta), files = files,
                 once = once),

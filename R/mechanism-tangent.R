@@ -34,7 +34,7 @@ mechanism_tangent <- list(
                     total = total),
                law, list(acceptance = 1, details = said, numbers = steps$numbers))
     }
-    if (!is.null(ask$shares)) law <- share_law(law, ask)
+    if (!is.null(ask$shares)) law <- share_law(law, ask, facts$dimension)
     # The ball's radius is below half of the injectivity radius: without curvature it is a ball of Euclidean space,
     # however the space closes up outside (mean-solver.md, flat manifolds).
     flat <- facts$k_min == 0 && facts$k_max == 0
@@ -115,8 +115,9 @@ tangent_law <- function(M, ask, noise, total) {
 }
 
 # what is left when `colluding` sites take theirs back is the noise that the guarantee is about
-share_law <- function(law, ask) {
+share_law <- function(law, ask, dimension) {
   k <- ask$shares$sites
+  if (!is.null(ask$shares$threshold)) return(secure_law(law, ask, dimension))
   honest <- k - ask$shares$colluding
   law$share_sd <- law$scale * ask$n / sqrt(honest)
   law$scale <- law$scale * sqrt(k / honest)
@@ -129,8 +130,48 @@ share_law <- function(law, ask) {
   law
 }
 
+# Shares of a sum that nobody sees by site: those who are there at least, but for colluding ones, make the noise that the
+# guarantee is about, in steps so small that rounding a site's sum to them costs a part in a thousand at most.
+secure_law <- function(law, ask, dimension) {
+  s <- ask$shares
+  honest <- s$threshold - s$colluding
+  r <- ask$ball$radius
+  sd <- 2 * r * law$scale / law$total # of the noise in the sum, for a record that moves it by 2r
+  step <- 2^floor(log2(min(sd, 2 * r) / (1024 * max(sqrt(dimension), sqrt(honest) * 5))))
+  if (ask$n * r / step > MASK_MODULUS / 8) {
+    abort_riemdp("unsupported", "that many records in so fine steps aren't added securely: less noise or fewer records.")
+  }
+  shift <- secure_shift(r, step, dimension)
+  ratio <- as_ratio(outwards(((shift * law$scale / law$total)^2 * (1 + 1e-12) + ROUNDING_VARIANCE) / honest), ceiling)
+  law$query <- list(sites = as.double(s$sites), threshold = as.double(s$threshold), colluding = as.double(s$colluding),
+                    M = NULL, center = NULL, radius = r, step = step, ratio = ratio)
+  law$shift <- shift
+  law$scale <- sqrt(s$sites * ratio[1] / ratio[2]) * step / ask$n
+  law$details <- c(law$details, list(sites = s$sites, colluding = s$colluding, threshold = s$threshold))
+  law$guarantee$assumptions <- c(law$guarantee$assumptions, sprintf(
+    paste("each site clips its records and adds its share of the noise as asked; at most %d of %d sites tell what they",
+          "know; the keys of the partners are theirs; X25519, XSalsa20, ChaCha20 and Ed25519 hold (computational",
+          "privacy)"), as.integer(s$colluding), as.integer(s$sites)
+  ))
+  law
+}
+
+release_secure <- function(M, x, plan, ask) {
+  query <- plan$query
+  query[c("M", "center")] <- list(M, .Call(riemdp_stored, M, ask$center))
+  honest <- (query$threshold - query$colluding) * query$ratio[1] / query$ratio[2]
+  pay(price_normal_discrete(plan$shift, sqrt(honest), "federation.md, 2"))
+  found <- secure_sum(x, query)
+  n <- sum(x$sizes[found$alive])
+  plan$details$alive <- length(found$alive)
+  plan$scale <- sqrt(length(found$alive) * query$ratio[1] / query$ratio[2]) * query$step / n
+  value <- exp_of_coords(M, found$sum * query$step / n, ask$center)
+  structure(list(value = value, details = plan$details, scale = plan$scale, counted = n), class = "riemdp_staged")
+}
+
 # noisy sums, one a site; what follows is post-processing
 release_shares <- function(M, x, plan, ask) {
+  if (!is.null(plan$query)) return(release_secure(M, x, plan, ask))
   seeds <- lapply(seq_along(x$pieces), function(i) list(seed = if (in_simulation()) floor(stats::runif(1) * 1e9)))
   request <- list(kernel = "noisy", M = M, center = .Call(riemdp_stored, M, ask$center), radius = ask$ball$radius,
                   sd = plan$share_sd)
@@ -141,11 +182,14 @@ release_shares <- function(M, x, plan, ask) {
   d <- mf_facts(M)$dimension
   bad <- which(!vapply(parts, function(s) is.double(s) && length(s) == d && all(is.finite(s)), NA))
   if (length(bad)) abort_riemdp("chunk", sprintf("site %d has sent no sum.", bad[1]))
-  a <- Reduce(`+`, parts) / ask$n
+  exp_of_coords(M, Reduce(`+`, parts) / ask$n, ask$center)
+}
+
+exp_of_coords <- function(M, a, center) {
   for (k in 1:200) { # beyond the domain of exp (incomplete manifolds) half-way, as elsewhere
-    value <- tryCatch(mf_exp(M, ask$center, mf_from_coords(M, ask$center, a)), riemdp_error = function(e) NULL)
+    value <- tryCatch(mf_exp(M, center, mf_from_coords(M, center, a)), riemdp_error = function(e) NULL)
     if (!is.null(value) && all(is.finite(value))) return(public_point(M, value))
     a <- a / 2
   }
-  ask$center
+  center
 }

@@ -243,6 +243,7 @@ settled <- function(M, value, plan, ask) {
     plan$expected_error <- tryCatch(mean_mechanisms()[[plan$mechanism]]$error(M, plan, ask),
                                     riemdp_error = function(e) NA_real_)
     last <- plan$last
+    if (is.null(last)) return(list(value = value, plan = plan))
     last$expected_error <- plan$expected_error
     last <- plan_shrunk(M, last, last$ask)
     plan$expected_error <- last$expected_error
@@ -437,7 +438,7 @@ mean_release <- function(out, plan, ask, budget) {
   value <- point_held(ask$manifold, out$value, ask$center)
   release <- new_release(
     value, "riemdp_mean",
-    manifold = ask$manifold, mechanism = plan$mechanism, n = ask$n, unit = ask$unit, center = ask$center,
+    manifold = ask$manifold, mechanism = plan$mechanism, n = plan$counted %||% ask$n, unit = ask$unit, center = ask$center,
     radius = ask$ball$radius, sensitivity = plan$sensitivity, theorem = plan$theorem,
     solver_error = plan$solver_error, scale = plan$scale,
     expected_error = plan$expected_error, noise_error = plan$noise_error, acceptance = plan$acceptance,

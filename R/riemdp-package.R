@@ -15,8 +15,8 @@
 #    event event-words event-matrix event-json event-price accountant-gdp accountant-pld-source accountant-pure
 #    accountant-rdp accountant-zcdp accountant-moments accountant-pld-plan accountant-pld-grid accountant-allocation
 #    accountant-pld accountant variance-reduced ledger-database ledger-chain ledger-part ledger-store ledger-rules
-#    ledger ledger-verify ledger-report chunk-sites
-#    wire site-policy site-host
+#    ledger ledger-verify ledger-report
+#    wire site-policy site-secure chunk-sites site-host
 #  5  Noise: guarantees, laws, mechanisms for a mean
 #    guarantee mean-records mean-steps tangent-noise gaussian-profile private-release noise-error heat-kernel
 #    chord-law lower-bound shrinkage mechanism

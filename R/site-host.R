@@ -33,6 +33,7 @@
 #' @param ledger the site's [dp_ledger()]; with quotas each analyst spends from her own.
 #' @param keep `NULL`, or an existing directory at the site for the answers that went out, so that a request whose
 #'   answer was lost can be answered again. They are what the analyst has (or could have had) already.
+#' @param identity for secure sums: the site's own key, or the path of its file; see [site_key()].
 #' @param host what `site_host()` returned.
 #' @param text a message.
 #' @param analyst name of who sent it, as the carrier knows; needed for a ledger with quotas.
@@ -57,7 +58,7 @@
 #'   dp_mean(x, spd(2), 1, diag(2), 1.5, delta = 1e-6, mechanism = "tangent")
 #' }
 #' @export
-site_host <- function(policy, x, ledger, keep = NULL) {
+site_host <- function(policy, x, ledger, keep = NULL, identity = NULL) {
   need_jsonlite()
   policy <- if (is_string(policy)) read_site_policy(policy) else check_policy(policy)
   check_ledger(ledger)
@@ -67,8 +68,33 @@ site_host <- function(policy, x, ledger, keep = NULL) {
   if (is.function(x) || is_chunks(x)) abort_riemdp("unsupported", "a host's records must be in memory.")
   n <- vapply(policy$spaces, function(M) as.double(.Call(riemdp_count, M, x)), 0)[1]
   if (n < policy$least_records) abort_riemdp("argument", "the site has fewer records than its policy asks for.")
-  structure(list(policy = policy, hash = policy_hash(policy), x = x, n = n, ledger = ledger, keep = keep),
-            class = "riemdp_site_host")
+  if (policy$trust == "secure") need_sodium()
+  structure(list(policy = policy, hash = policy_hash(policy), x = x, n = n, ledger = ledger, keep = keep,
+                 identity = if (!is.null(identity)) read_key(identity), sessions = new.env(parent = emptyenv()),
+                 counter = list2env(list(sessions = 0), parent = emptyenv())), class = "riemdp_site_host")
+}
+
+#' @rdname site_host
+#' @param file path of a file for a new key. It isn't replaced, and holds the site's secret: keep it as such.
+#' @return `site_key()`: the public key, a string for the policies of the other sites. Needs the package `sodium`.
+#' @export
+site_key <- function(file) {
+  need_sodium()
+  if (!is_string(file) || file.exists(file)) abort_riemdp("argument", "`file` must be the path of a file that isn't there.")
+  key <- sodium::sig_keygen()
+  old <- Sys.umask("077")
+  on.exit(Sys.umask(old))
+  writeLines(hex_bytes(key), file)
+  hex_bytes(sodium::sig_pubkey(key))
+}
+
+read_key <- function(identity) {
+  need_sodium()
+  if (is_string(identity) && file.exists(identity)) identity <- readLines(identity, n = 1, warn = FALSE)
+  if (!is_string(identity) || !grepl("^[0-9a-f]{128}$", identity)) {
+    abort_riemdp("argument", "`identity` must be the path of a key that site_key() made.")
+  }
+  bytes_hex(identity)
 }
 
 #' @export
@@ -95,11 +121,6 @@ site_reply <- function(host, text, analyst = NULL) {
            error = function(e) refusal("failed"))
 }
 
-# ends the work on a message
-refuse_because <- function(reason) {
-  stop(structure(class = c("riemdp_reason", "error", "condition"), list(message = reason, call = NULL, reason = reason)))
-}
-
 # What requests hold, by statistic: "?" for what may be NULL. The first ones carry noise, the others are for a trusted
 # curator.
 WIRE_REQUESTS <- list(
@@ -112,7 +133,24 @@ WIRE_REQUESTS <- list(
   gradients = c(M = "manifold", problem = "problem", p = "numbers", snapshot = "numbers?", step = "gradient",
                 bound = "positive?", counts = "string", which = "numbers?", share = "numbers?")
 )
+# of a secure sum, stage by stage
+WIRE_SECURE <- list(
+  join = c(session = "session", index = "positive", sites = "positive", threshold = "positive", colluding = "amount",
+           M = "manifold", center = "numbers", radius = "positive", step = "positive", ratio = "numbers"),
+  share = c(session = "session", keys = "keys"),
+  masked = c(session = "session", sealed = "strings"),
+  unmask = c(session = "session", alive = "numbers")
+)
+WIRE_REQUESTS <- c(WIRE_REQUESTS, WIRE_SECURE)
 WIRE_TYPES <- list(
+  session = function(v) is_string(v) && grepl(WIRE_ID, v), amount = function(v) is_positive(v) || identical(v, 0),
+  strings = function(v) is.list(v) && all(vapply(v, is_string, NA)),
+  keys = function(v) {
+    is.list(v) && all(vapply(v, function(one) {
+      is.list(one) && identical(names(one), c("site", "mask", "seal", "sign")) && all(vapply(one, is_string, NA)) &&
+        all(grepl(WIRE_HASH, one[c("mask", "seal")])) && grepl("^[0-9a-f]{128}$", one$sign)
+    }, NA))
+  },
   manifold = function(v) inherits(v, "riemdp_manifold"), problem = function(v) inherits(v, "riemdp_problem"),
   numbers = function(v) is.numeric(v), positive = is_positive, string = is_string,
   steps = function(v) {
@@ -142,8 +180,10 @@ request_of <- function(message) {
 
 # refuses what the site's policy doesn't have
 hold_to_policy <- function(policy, request) {
-  allowed <- SITE_KERNELS[[if (policy$trust == "curator") "sums" else "noisy"]]
+  allowed <- c(SITE_KERNELS[[if (policy$trust == "curator") "sums" else "noisy"]],
+               if (policy$trust == "secure") names(WIRE_SECURE))
   if (!request$kernel %in% allowed) refuse_because("statistic")
+  if (is.null(request$M)) return(invisible())
   there <- vapply(policy$spaces, identical, NA, request$M)
   if (!any(there) || !(is.null(request$problem) || identical(request$problem$manifold, request$M))) {
     refuse_because("space")
@@ -158,13 +198,19 @@ reply_to <- function(host, message, digest, analyst) {
   if (!identical(message$policy, host$hash)) refuse_because("policy")
   request <- request_of(message)
   hold_to_policy(policy, request)
+  if (request$kernel %in% names(WIRE_SECURE)) {
+    value <- if (request$kernel == "masked") secure_masked(host, request, function(event) {
+      pay_request(host, event, message$id, digest, analyst)
+    }) else SECURE_STAGES[[request$kernel]](host, request)
+    return(wire_write("answer", id = message$id, policy = host$hash, value = wire_value(value)))
+  }
   tryCatch(check_site_request(request, if (policy$trust == "curator") "sums" else "noisy", policy$least_noise),
            riemdp_error = function(e) refuse_because("statistic"))
   noisy <- request$kernel == "noisy"
   if (noisy) {
     kept <- kept_answer(host, message$id, digest)
     if (!is.null(kept)) return(kept)
-    pay_request(host, request, message$id, digest, analyst)
+    pay_request(host, answer_event(request), message$id, digest, analyst)
   }
   value <- tryCatch(silently(chunk_answer(request, host$x)), error = function(e) refuse_because("failed"))
   answer <- wire_write("answer", id = message$id, policy = host$hash, value = wire_value(value))
@@ -172,12 +218,12 @@ reply_to <- function(host, message, digest, analyst) {
   answer
 }
 
-pay_request <- function(host, request, id, digest, analyst) {
+pay_request <- function(host, event, id, digest, analyst) {
   ledger <- host$ledger
   if (has_quotas(ledger)) {
     ledger$analyst <- tryCatch(check_analyst(ledger, analyst), riemdp_error = function(e) refuse_because("budget"))
   }
-  tryCatch(pay_answer(ledger, request, host$policy$data_set, host$policy$part, host$policy$delta, named_files(host$x),
+  tryCatch(pay_answer(ledger, event, host$policy$data_set, host$policy$part, host$policy$delta, named_files(host$x),
                       once = c(id = id, digest = digest)),
            riemdp_error_refused = function(e) refuse_because("budget"),
            riemdp_error_replayed = function(e) refuse_because("replayed"))
@@ -219,7 +265,7 @@ site_remote <- function(send, ...) {
   }
   hash <- told$hash
   out <- site(told$records, function(request) ask_remote(send, request, hash))
-  out$policy <- list(site = policy$site, hash = hash, trust = policy$trust)
+  out$policy <- c(policy[c("site", "trust")], list(hash = hash))
   out
 }
 

@@ -15,6 +15,13 @@
 #' @param trust `"noise"`: every answer carries noise, drawn at the site and paid for from its ledger. `"curator"`: sums
 #'   as they are are answered as well, and **whoever asks is trusted** with all that they tell, single records included;
 #'   see [sites()]. Under an analyst who isn't the curator that is no protection.
+#'   `"secure"`: besides answers with noise, secure sums, whose noise all sites make together; see [sites()]. No one sees
+#'   a single site's sum; what the site pays is the price of the sum of the sites that have to be there.
+#' @param least_sites,colluding for `trust = "secure"`: fewest sites of a sum, at least 2; and the least number of other
+#'   sites that the noise has to allow for, as in [sites()].
+#' @param partners for `trust = "secure"`: a named character vector with the public keys of the other sites, as
+#'   [site_key()] prints them, under the names of their policies. A site shares masks with no others, so that an analyst
+#'   can't play the others' parts.
 #' @param least_records fewest records that the site must have for an answer. Their number is public.
 #' @param data_set,part the site's data in its ledger, as in [ledger_spend()].
 #' @param delta for a ledger by the rule "basic": at which delta an answer is priced.
@@ -34,7 +41,8 @@
 #' }
 #' @export
 site_policy <- function(site, spaces, radius, least_noise, ..., trust = "noise", least_records = 10,
-                        data_set = "default", part = NULL, delta = NULL) {
+                        data_set = "default", part = NULL, delta = NULL, least_sites = 3, colluding = 1,
+                        partners = NULL) {
   check_no_more(...)
   if (inherits(spaces, "riemdp_manifold")) spaces <- list(spaces)
   if (!is.list(spaces) || !length(spaces) || length(spaces) > 100) {
@@ -46,13 +54,28 @@ site_policy <- function(site, spaces, radius, least_noise, ..., trust = "noise",
     M
   })
   if (!is.null(delta)) delta <- check_delta(delta)
-  structure(list(
+  trust <- check_choice(trust, "trust", c("noise", "secure", "curator"))
+  secure <- if (trust == "secure") policy_partners(least_sites, colluding, partners)
+  structure(c(list(
     site = policy_name(site, "site"), spaces = spaces, radius = check_number(radius, "radius", positive = TRUE),
     least_noise = check_number(least_noise, "least_noise", positive = TRUE),
-    trust = check_choice(trust, "trust", c("noise", "curator")),
+    trust = trust,
     least_records = as.double(check_count(least_records, "least_records", most = 1e9)),
     data_set = policy_name(data_set, "data_set"), part = if (!is.null(part)) policy_name(part, "part"), delta = delta
-  ), class = "riemdp_site_policy")
+  ), secure), class = "riemdp_site_policy")
+}
+
+policy_partners <- function(least_sites, colluding, partners) {
+  ok <- is.character(partners) && length(partners) >= 1 && length(partners) <= 254 && !is.null(names(partners)) &&
+    !anyDuplicated(names(partners)) && !anyDuplicated(partners) && all(grepl(WIRE_HASH, partners))
+  if (!ok) {
+    abort_riemdp("argument", paste("`partners` must be the public keys of the other sites, with their names, for secure",
+                                   "sums."))
+  }
+  lapply(names(partners), policy_name, "partners")
+  least_sites <- as.double(check_count(least_sites, "least_sites", least = 2, most = 255))
+  list(least_sites = least_sites, partners = partners,
+       colluding = as.double(check_count(colluding, "colluding", least = 0, most = least_sites - 1)))
 }
 
 policy_name <- function(x, name) {
@@ -68,7 +91,8 @@ check_policy <- function(policy) {
   policy
 }
 
-POLICY_FIELDS <- c("site", "spaces", "radius", "least_noise", "trust", "least_records", "data_set", "part", "delta")
+POLICY_FIELDS <- c("site", "spaces", "radius", "least_noise", "trust", "least_records", "data_set")
+POLICY_MORE <- c("part", "delta", "least_sites", "colluding", "partners")
 
 # the text of a policy: the same for the same policy, whichever version of a package writes JSON
 policy_text <- function(policy) {
@@ -81,7 +105,12 @@ policy_text <- function(policy) {
     riemdp_policy = "1", site = quoted(policy$site), spaces = sprintf("[%s]", paste(spaces, collapse = ",\n    ")),
     radius = number(policy$radius), least_noise = number(policy$least_noise), trust = quoted(policy$trust),
     least_records = number(policy$least_records), data_set = quoted(policy$data_set),
-    if (!is.null(policy$part)) c(part = quoted(policy$part)), if (!is.null(policy$delta)) c(delta = number(policy$delta))
+    if (!is.null(policy$part)) c(part = quoted(policy$part)), if (!is.null(policy$delta)) c(delta = number(policy$delta)),
+    if (policy$trust == "secure") {
+      c(least_sites = number(policy$least_sites), colluding = number(policy$colluding),
+        partners = sprintf("{\n    %s\n  }", paste(sprintf("%s: %s", quoted(names(policy$partners)),
+                                                          quoted(policy$partners)), collapse = ",\n    ")))
+    }
   )
   paste0("{\n", paste0("  \"", names(told), "\": ", told, collapse = ",\n"), "\n}\n")
 }
@@ -93,9 +122,10 @@ parse_policy <- function(text) {
   refuse <- function(e) abort_riemdp("argument", "this is no policy of a site, as write_site_policy() makes them.")
   tryCatch({
     tree <- wire_parse(gsub("[\n\r\t]", " ", text))
-    tree <- wire_fields(tree, c("riemdp_policy", setdiff(POLICY_FIELDS, c("part", "delta"))), c("part", "delta"))
+    tree <- wire_fields(tree, c("riemdp_policy", POLICY_FIELDS), POLICY_MORE)
     if (!identical(wire_count(tree$riemdp_policy), 1)) stop("version")
     tree$spaces <- lapply(wire_array(tree$spaces, 100), read_manifold)
+    if (!is.null(tree$partners)) tree$partners <- vapply(wire_fields(tree$partners, names(tree$partners)), wire_string, "")
     do.call(site_policy, tree[names(tree) != "riemdp_policy"])
   }, error = refuse)
 }
@@ -126,7 +156,13 @@ print.riemdp_site_policy <- function(x, ...) {
   cat(sprintf("Policy of the site \"%s\" (%s)\n", x$site, substr(policy_hash(x), 1, 12)),
       sprintf("  points of %s\n", paste(vapply(x$spaces, label_manifold, ""), collapse = "; ")),
       sprintf("  clipped to a radius of at most %s, from %s records on\n", number(x$radius), number(x$least_records)),
-      if (x$trust == "noise") sprintf("  sums with noise only, of multiplier %s or more\n", number(x$least_noise)) else
-        "  SUMS WITHOUT NOISE: who asks is trusted with single records\n", sep = "")
+      switch(x$trust,
+        noise = sprintf("  sums with noise only, of multiplier %s or more\n", number(x$least_noise)),
+        secure = sprintf(paste0("  sums with noise, or secure sums of %s sites or more with %s, of multiplier %s or more,",
+                                " against %s of them\n"),
+                         number(x$least_sites), paste0("\"", names(x$partners), "\"", collapse = ", "),
+                         number(x$least_noise), number(x$colluding)),
+        curator = "  SUMS WITHOUT NOISE: who asks is trusted with single records\n"
+      ), sep = "")
   invisible(x)
 }

@@ -286,10 +286,17 @@ WIRE_REASONS <- c(
   message = "the message isn't one that this site reads", policy = "the site's policy is another one by now",
   statistic = "the site's policy doesn't have this statistic", space = "the site's policy doesn't have this manifold",
   ball = "the ball is larger than the site's policy allows", noise = "the noise is less than the site's policy allows",
+  trust = "the site's policy doesn't trust that many sites, or one of them isn't its partner",
+  sites = "too few sites are there",
   budget = "the budget of this site doesn't cover the answer",
   replayed = "this request was paid for before, and its answer isn't kept",
   failed = "the site can't answer"
 )
+
+# ends the work on a message
+refuse_because <- function(reason) {
+  stop(structure(class = c("riemdp_reason", "error", "condition"), list(message = reason, call = NULL, reason = reason)))
+}
 
 wire_write <- function(type, ...) {
   need_jsonlite()
