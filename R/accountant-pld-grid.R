@@ -455,10 +455,18 @@ wrap <- function(w, at, n) {
   out
 }
 
+# Where the tilt is taken off: near the answer, and where neither the law's scale nor what is lost below the smallest
+# double is anything beside a delta of 1e-300.
+untilted_near <- function(d, center) {
+  if (d$theta <= 0) return(center)
+  min(max(center, d$log_scale / d$theta), (d$log_scale + 600) / d$theta)
+}
+
 # delta at the grid's own losses, from above or below, as far as it is of use: list(loss, delta)
 pld_profile <- function(d, upper, center) {
   loss <- d$loss
   keep <- if (loss[1] >= center - 200) TRUE else loss >= center - 200
+  center <- untilted_near(d, center)
   x <- loss[keep] - center
   mass <- if (upper) d$mass[keep] + d$error else pmax(0, d$mass[keep] - d$error)
   log_scale <- d$log_scale - d$theta * center
@@ -466,7 +474,7 @@ pld_profile <- function(d, upper, center) {
   w <- rev(mass * exp(-d$theta * x))
   above <- c(0, cumsum(w)[-length(w)])
   inner <- rev(as.vector(stats::filter(-expm1(-d$h) * above, exp(-d$h), "recursive")))
-  scale <- exp(pmin(log_scale, 700))
+  scale <- exp(log_scale)
   beyond <- if (upper) exp(pmin(d$log_out_high + d$log_scale - d$theta * d$high, 0)) else
     exp(pmin(logs_add(d$log_out_high, d$log_out_low) + d$log_scale - d$theta * loss[keep], 700))
   delta <- scale * inner * (1 + if (upper) d$rounding else -d$rounding)
@@ -479,7 +487,8 @@ pld_profile <- function(d, upper, center) {
     best <- which.min(d$bulk$moment - d$bulk$tilts * center)
     beyond <- beyond + exp(pmin(d$bulk$moment[best] - d$bulk$tilts[best] * loss[keep], 0)) * (1 + d$rounding)
   }
-  delta <- if (upper) delta + beyond + d$infinite else delta - beyond + d$infinite
+  # what is smaller than doubles hold, at most 2^25 times
+  delta <- if (upper) delta + beyond + d$infinite + 1e-310 else delta - beyond + d$infinite
   delta[!is.finite(delta)] <- if (upper) 1 else 0
   list(loss = loss[keep], delta = pmin(pmax(delta, 0), 1))
 }

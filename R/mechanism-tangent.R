@@ -77,8 +77,11 @@ mechanism_tangent <- list(
       },
       if (!is.null(r$details$sites)) {
         sprintf(", made up of shares that %d sites draw and add, so large that it holds against %d of them together",
-                r$details$sites,
-                r$details$colluding)
+                r$details$sites, as.integer(r$details$colluding))
+      },
+      if (!is.null(r$details$threshold)) {
+        sprintf(paste(", and that as few as %d sites make it. The sums were added under masks, so that nobody sees one",
+                      "site's (proofs/federation.md)"), as.integer(r$details$threshold))
       },
       paste("; exp maps it back (proofs/gaussian.md). The expected error is the distance to the target named above; on",
             "curved spaces the target itself differs from the Frechet mean by an amount that the guarantee says",

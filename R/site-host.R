@@ -221,7 +221,8 @@ reply_to <- function(host, message, digest, analyst) {
 pay_request <- function(host, event, id, digest, analyst) {
   ledger <- host$ledger
   if (has_quotas(ledger)) {
-    ledger$analyst <- tryCatch(check_analyst(ledger, analyst), riemdp_error = function(e) refuse_because("budget"))
+    ledger$analyst <- tryCatch(check_analyst(ledger, analyst), riemdp_error = function(e) NULL)
+    if (is.null(ledger$analyst)) refuse_because("budget")
   }
   tryCatch(pay_answer(ledger, event, host$policy$data_set, host$policy$part, host$policy$delta, named_files(host$x),
                       once = c(id = id, digest = digest)),
@@ -245,7 +246,7 @@ keep_answer <- function(host, id, digest, answer) {
   if (is.null(host$keep)) return(invisible())
   half <- tempfile("answer", host$keep)
   on.exit(unlink(half))
-  connection <- file(half, "wb")
+  connection <- suppressWarnings(file(half, "wb"))
   writeBin(charToRaw(answer), connection)
   close(connection)
   if (!file.rename(half, answer_path(host, id, digest))) refuse_because("failed")

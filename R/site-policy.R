@@ -87,7 +87,7 @@ policy_name <- function(x, name) {
 check_policy <- function(policy) {
   ok <- inherits(policy, "riemdp_site_policy") && is.list(policy)
   again <- if (ok) tryCatch(do.call(site_policy, unclass(policy)), riemdp_error = function(e) NULL)
-  if (!identical(again, policy)) abort_riemdp("argument", "`policy` must be what site_policy() returned.")
+  if (!ok || !identical(again, policy)) abort_riemdp("argument", "`policy` must be what site_policy() returned.")
   policy
 }
 

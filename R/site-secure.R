@@ -258,7 +258,7 @@ secure_sum <- function(x, query) {
   query$session <- session
   ask <- function(i, kernel, ...) {
     tryCatch(x$pieces[[i]]$ask(c(list(kernel = kernel, session = session), list(...))),
-             riemdp_error_refused = function(e) stop(e), error = function(e) NULL)
+             error = function(e) if (inherits(e, "riemdp_error_refused")) stop(e))
   }
   each <- function(who, kernel, fields) lapply(who, function(i) do.call(ask, c(list(i, kernel), fields(i))))
   all <- seq_len(k)

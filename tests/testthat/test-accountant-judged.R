@@ -91,3 +91,24 @@ test_that("where grids stay wide the other accountants narrow a bracket, and wha
   wide <- dp_bounds(event_compose(event_poisson(3.29e-07, event_gaussian(22130)), times = 3), 2.594e-32)
   expect_identical(attr(wide, "apart"), wide[["upper"]] / wide[["lower"]] - 1)
 })
+
+test_that("the plan's target far from the answer: the tilt is taken off where doubles hold it", {
+  # the largest sum of losses, 485 * 9/23.8, has a chance of 1e-142: below, delta = 1e-250 needs all of it but a hair
+  e <- event_compose(event_discrete_laplace(23.8, 9), times = 485)
+  most <- 485 * 9 / 23.8
+  for (delta in c(1e-160, 1e-200, 2.179e-250, 1e-290)) {
+    b <- dp_bounds(e, delta)
+    expect_gte(b[["upper"]], most * (1 - 1e-12))
+    expect_lte(b[["upper"]], most * (1 + 1e-4))
+    expect_gte(as.double(dp_epsilon(e, delta)), most * (1 - 1e-12))
+  }
+  # a chance of 2^-485 or more that all noise lies on one side
+  expect_gte(as.double(dp_delta(e, 183.3)), 2^-485 * -expm1(183.3 - most))
+})
+
+test_that("no price is above the upper end, in its last digits either", {
+  for (case in list(list(24, 693600, 2.545e-202), list(1, 0.2366, 2.795e-110), list(2, 660700, 6.234e-170), list(7, 3, 1e-300), list(1, 1e3, 0.3))) {
+    e <- event_compose(event_gaussian(case[[2]]), times = case[[1]])
+    expect_lte(as.double(dp_epsilon(e, case[[3]])), dp_bounds(e, case[[3]])[["upper"]])
+  }
+})
