@@ -139,7 +139,8 @@ WIRE_SECURE <- list(
            M = "manifold", center = "numbers", radius = "positive", step = "positive", ratio = "numbers"),
   share = c(session = "session", keys = "keys"),
   masked = c(session = "session", sealed = "strings"),
-  unmask = c(session = "session", alive = "numbers")
+  agree = c(session = "session", alive = "numbers"),
+  unmask = c(session = "session", signs = "strings")
 )
 WIRE_REQUESTS <- c(WIRE_REQUESTS, WIRE_SECURE)
 WIRE_TYPES <- list(

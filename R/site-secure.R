@@ -89,8 +89,7 @@ take_mask <- function(x, y) (x - y) %% MASK_MODULUS
 
 # ---- the plan of a sum -----------------------------------------------------------------------------------------------
 
-# Fewest sites whose answers make a sum: two such sets share an honest one, so that nobody who sends different lists of
-# survivors to different sites gets both kinds of a site's shares.
+# Fewest sites whose answers make a sum: two such sets share an honest one, which agrees to one list of survivors only.
 least_threshold <- function(sites, colluding) floor((sites + colluding) / 2) + 1
 
 # What one record moves the whole numbers of its site by: its vector is no longer than the radius (and a part in 1e9,
@@ -230,14 +229,35 @@ site_integers <- function(x, query, d) {
   add_masked(steps %% MASK_MODULUS, as.vector(noise) %% MASK_MODULUS)
 }
 
-# Of each site one share: that of its own mask if it has answered, else that of the key of its masks with others. Once.
-secure_unmask <- function(host, fields) {
+# Signs who took part and who has answered: one list, once
+secure_agree <- function(host, fields) {
   own <- session_at(host, fields$session, "masked", "over")
   alive <- fields$alive
   if (anyDuplicated(alive) || !all(alive %in% own$there) || !own$query$index %in% alive ||
       length(alive) < own$query$threshold) {
     refuse_because("sites")
   }
+  own$alive <- sort(alive)
+  own$stage <- "agreed"
+  hex_bytes(sodium::sig_sign(agreed_text(own), host$identity))
+}
+
+agreed_text <- function(own) {
+  charToRaw(canonical("riemdp-agree", own$digest, paste(own$there, collapse = " "), paste(own$alive, collapse = " ")))
+}
+
+# Of each site one share: that of its own mask if it has answered, else that of the key of its masks with others. Only
+# where so many have signed the same list that no other list can have as many.
+secure_unmask <- function(host, fields) {
+  own <- session_at(host, fields$session, "agreed", "over")
+  if (length(fields$signs) != own$query$sites) refuse_because("message")
+  keys <- c(host$policy$partners, stats::setNames(hex_bytes(sodium::sig_pubkey(host$identity)), host$policy$site))
+  alive <- own$alive
+  signed <- vapply(alive, function(i) {
+    isTRUE(tryCatch(sodium::sig_verify(agreed_text(own), bytes_hex(fields$signs[[i]]),
+                                       bytes_hex(keys[[own$others[[i]]$site]])), error = function(e) FALSE))
+  }, NA)
+  if (sum(signed) < own$query$threshold) refuse_because("sites")
   out <- lapply(seq_along(own$shares), function(j) {
     if (!j %in% own$there) return("")
     hex_bytes(if (j %in% alive) own$shares[[j]][1:32] else own$shares[[j]][33:64])
@@ -246,7 +266,7 @@ secure_unmask <- function(host, fields) {
   out
 }
 
-SECURE_STAGES <- list(join = secure_join, share = secure_share, unmask = secure_unmask)
+SECURE_STAGES <- list(join = secure_join, share = secure_share, agree = secure_agree, unmask = secure_unmask)
 
 # ---- at the curator --------------------------------------------------------------------------------------------------
 
@@ -278,10 +298,14 @@ secure_sum <- function(x, query) {
   d <- mf_facts(query$M)$dimension
   alive <- sharing[vapply(masked, function(v) is.double(v) && length(v) == d, NA)]
   enough(alive)
-  shares <- each(alive, "unmask", function(i) list(alive = as.double(alive)))
-  told <- alive[!vapply(shares, is.null, NA)]
+  signs <- each(alive, "agree", function(i) list(alive = as.double(alive)))
+  agreed <- alive[!vapply(signs, is.null, NA)]
+  enough(agreed)
+  signs <- lapply(all, function(i) if (i %in% alive) signs[[match(i, alive)]] %||% "" else "")
+  shares <- each(agreed, "unmask", function(i) list(signs = signs))
+  told <- agreed[!vapply(shares, is.null, NA)]
   enough(told)
-  shares <- shares[match(told, alive)]
+  shares <- shares[match(told, agreed)]
   list(sum = unmasked(query, keys, masked[match(alive, sharing)], alive, sharing, shares, told, d), alive = alive)
 }
 

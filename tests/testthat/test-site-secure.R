@@ -120,17 +120,17 @@ test_that("what a site sends is uniform, whatever it holds", {
 })
 
 test_that("sites that fall silent leave the sum of the others", {
-  for (stage in c("share", "masked", "unmask")) {
+  for (stage in c("share", "masked", "agree", "unmask")) {
     hosts <- make_sites(5, epsilon = 1e9, least_noise = 1e-3)
     lost <- function(i, text) if (i == 2 && stage_of(text) == stage) NULL else text
     # next to no noise, so that the sum can be seen
     r <- mean_of(secure(hosts, colluding = 0, dropouts = 1, look = lost), epsilon = 1e3)
-    there <- if (stage == "unmask") 1:5 else c(1, 3:5)
+    there <- if (stage %in% c("agree", "unmask")) 1:5 else c(1, 3:5)
     expect_identical(r$n, 20 * length(there))
     expect_lt(max(abs(r$value - mean(0.1 * there))), 8 * r$scale)
     expect_lt(r$scale, 0.02)
     expect_identical(r$details$alive, length(there))
-    if (stage != "unmask") expect_output(print(r), "of 4 of 5 sites")
+    if (length(there) < 5) expect_output(print(r), "of 4 of 5 sites")
     expect_output(explain(r), "nobody sees one")
   }
   # too few: an error, and nobody gets their price back
@@ -221,23 +221,46 @@ test_that("a site takes part in what its policy has, and in each stage once", {
     f$sealed[[2]] <- f$sealed[[3]]
     f
   }), "trust")
-  # both kinds of one site's shares, one after the other; a list without the asked site; strangers on the list
-  hosts <- make_sites(4, colluding = 0)
-  asked <- character()
-  again <- function(i, text) {
-    m <- wire_read(text)
-    if (i == 1 && identical(m$statistic, "unmask")) {
-      first <- site_reply(hosts[[1]], text)
-      asked <<- c(wire_read(first)$type, wire_read(site_reply(hosts[[1]], sub(m$id, strrep("3", 32), text)))$reason)
-      return(NULL)
-    }
-    text
-  }
-  try(mean_of(secure(hosts, colluding = 0, dropouts = 1, look = again)), silent = TRUE)
-  expect_identical(asked, c("answer", "replayed"))
+  # one list of survivors, once; a list without the asked site; strangers on the list
+  agree <- function(alive) reason(make_sites(4, colluding = 1, least_sites = 3), "agree", set(alive = alive))
+  expect_identical(agree(c(1, 2, 3, 4)), "")
+  for (alive in list(c(2, 3, 4), c(1, 2), c(1, 1, 2, 3), c(1, 2, 3, 5), 1.5)) expect_identical(agree(alive), "sites")
   unmask <- function(change) reason(make_sites(4, colluding = 1, least_sites = 3), "unmask", change)
-  expect_identical(unmask(set(alive = c(1, 2, 3, 4))), "")
-  for (alive in list(c(2, 3, 4), c(1, 2), c(1, 1, 2, 3), c(1, 2, 3, 5), 1.5)) expect_identical(unmask(set(alive = alive)), "sites")
+  expect_identical(unmask(identity), "")
+  for (signs in list(list("", "", "", ""), list("a", "b", "c", "d"))) expect_identical(unmask(set(signs = signs)), "sites")
+  expect_identical(unmask(set(signs = list("", ""))), "message")
+  for (stage in c("join", "share", "masked", "agree", "unmask")) {
+    hosts <- make_sites(4)
+    said <- NULL
+    again <- function(i, text) {
+      m <- wire_read(text)
+      if (i != 1 || !identical(m$statistic, stage)) return(text)
+      said <<- c(wire_read(site_reply(hosts[[1]], text))$type, wire_read(site_reply(hosts[[1]], sub(m$id, strrep("3", 32), text)))$reason)
+      NULL
+    }
+    try(mean_of(secure(hosts, colluding = 0, dropouts = 1, look = again)), silent = TRUE)
+    expect_identical(said, c("answer", "replayed"))
+  }
+})
+
+# Ten sites, six of them enough: sites 1 to 3 get boxes of 4, 5 and 6 alone, and the others are told that each of these three fell silent. Without a
+# list that all sign, six shares of the keys of 4, 5 and 6 and of the seeds of 1, 2 and 3 come together: the sum of three sites with half the noise.
+test_that("who tells different sites different survivors gets nothing", {
+  hosts <- make_sites(10)
+  signed <- 0
+  look <- function(i, text) {
+    m <- wire_read(text)
+    if (!identical(m$type, "request")) return(text)
+    f <- m$fields
+    if (m$statistic == "masked" && i <= 3) f$sealed[7:10] <- ""
+    if (m$statistic == "agree") {
+      f$alive <- if (i <= 3) as.double(1:6) else as.double(setdiff(1:10, setdiff(4:6, i)))
+      signed <<- signed + 1
+    }
+    wire_write("request", id = m$id, policy = m$policy, statistic = m$statistic, fields = lapply(f, wire_value))
+  }
+  expect_error(mean_of(secure(hosts, colluding = 0, dropouts = 4, look = look)), "too few", class = "riemdp_error_refused")
+  expect_identical(signed, 10)
 })
 
 test_that("a site without a key, without partners or without the policy has no secure sums", {
