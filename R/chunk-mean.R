@@ -57,6 +57,11 @@ chunk_variance <- function(x, M, weights, center) {
   sums[length(sums)] / if (is.null(weights)) n else sum(weights)
 }
 
+# vectors that sites sum up with noise: tangent vectors at a public centre
+MEAN_VECTORS <- list(
+  mean = function(q, x) exact_total(list(.Call(riemdp_chunk_ball, q$M, x, q$center, q$radius, NULL, "centre_coords")))
+)
+
 # what means ask of the records of a chunk
 MEAN_KERNELS <- list(
   logs = function(q, x) .Call(riemdp_chunk_logs, q$M, x, q$weights, q$p, q$median),
@@ -67,8 +72,7 @@ MEAN_KERNELS <- list(
   kng = function(q, x) .Call(riemdp_chunk_kng, q$M, x, q$center, q$radius, q$n, q$base, q$far),
   # a sum that leaves with its share of the noise, drawn here
   noisy = function(q, x) {
-    sum <- exact_total(list(.Call(riemdp_chunk_ball, q$M, x, q$center, q$radius, NULL, "centre_coords")))
-    if (!is.double(sum)) sum <- rep(0, mf_facts(q$M)$dimension)
+    sum <- vector_sum(q, x)
     d <- length(sum)
     draw <- function() as.vector(tangent_noise(euclidean(d), rep(0, d), 1, q$sd))
     sum + if (in_simulation() && !is.null(q$seed)) with_simulation(q$seed, draw()) else draw()

@@ -25,11 +25,35 @@ problem_tally <- function(problem, x, private, bound = NULL, units = NULL) {
     exact_total(parts)
   }
   structure(list(
-    n = units$count %||% sum(x$sizes), paths = x$paths,
+    n = units$count %||% sum(x$sizes), paths = x$paths, shares = x$shares, chunks = x,
     of_units = function(units) problem_tally(problem, x, private, bound, units),
     objective = function(p) ask(p, NULL, list(clip = Inf, apart = FALSE, losses = TRUE), NULL),
     gradients = function(v) ask(v$p, v$snapshot, list(clip = v$clip, apart = v$apart, losses = FALSE), v$which)
   ), class = "riemdp_tally")
+}
+
+# Gradients of all records from sites that add noise: the C code adds none. `sd`: that of a curator's noise on the mean.
+shared_gradients <- function(x, problem, clip, sd) {
+  M <- problem$manifold
+  n <- sum(x$sizes)
+  d <- mf_facts(M)$dimension
+  request <- list(kernel = "noisy", M = M, radius = clip, vector = "gradient", problem = problem)
+  if (is.null(x$shares$threshold)) {
+    request$sd <- sd * n / sqrt(x$shares$sites - x$shares$colluding)
+    ask <- function(p) Reduce(`+`, chunk_ask(x, c(request, list(center = p)), private = TRUE))
+  } else {
+    query <- secure_query(x$shares, clip, sd * n / (2 * clip), n, d)$query
+    query[c("M", "vector", "problem")] <- request[c("M", "vector", "problem")]
+    ask <- function(p) {
+      query$center <- p
+      secure_sum(x, query)$sum * query$step
+    }
+  }
+  function(v) {
+    sum <- ask(v$p)
+    if (!is.double(sum) || length(sum) != d || !all(is.finite(sum))) abort_riemdp("chunk", "a site has sent no sum.")
+    coords_stored(M, v$p, sum)
+  }
 }
 
 # by what the records of a chunk are counted

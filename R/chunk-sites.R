@@ -7,6 +7,14 @@ SITE_KERNELS <- list(
   noisy = c("count", "noisy"), sums = c("count", "check", "ball", "steps", "squares", "gradients", "noisy")
 )
 
+# The sum that a request for one with noise is about, in d coordinates: of vectors no longer than request$radius. What
+# the records don't give is 0.
+vector_sum <- function(request, x) {
+  sum <- registered("vector", request$vector %||% "mean")(request, x)
+  d <- mf_facts(request$M)$dimension
+  if (is.double(sum) && length(sum) == d && all(is.finite(sum))) sum else rep(0, d)
+}
+
 #' Records that stay with their holders
 #'
 #' `sites()` stands for records at several sites, e.g. hospitals, in [dp_mean()], [dp_optimize()] and [dp_pca()].
@@ -159,6 +167,18 @@ holds_code <- function(v) {
 }
 
 is_positive <- function(v) is.numeric(v) && length(v) == 1 && is.finite(v) && v > 0
+
+share_assumption <- function(shares) {
+  if (!is.null(shares$threshold)) return(secure_assumption(shares))
+  paste0("each site clips its records and adds its share of the noise as asked",
+         if (shares$sites - shares$colluding > 1) {
+           sprintf("; nobody sees a single site's sum, and at most %d of %d sites tell theirs",
+                   as.integer(shares$colluding), as.integer(shares$sites))
+         })
+}
+
+# how many times the noise of one curator the sum has
+share_excess <- function(shares) sqrt(shares$sites / ((shares$threshold %||% shares$sites) - shares$colluding))
 
 # one record moves the sum by 2 radius
 answer_event <- function(request) event_gaussian(outwards_down(request$sd / (2 * request$radius)), "replace-one")

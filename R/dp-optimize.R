@@ -172,8 +172,9 @@ dp_optimize <- function(problem, data, epsilon = NULL, delta, ..., method = c("a
   asked <- function(n, epsilon) {
     ask <- optimum_ask(problem, n, epsilon, delta, method, start, clip, lr, steps, epochs, batch, sampling, rate, inner,
                        split, restarts, output, center, radius, noise_multiplier, calibration, about == "size")
-    c(ask, list(problem = problem, unit = unit_name(units), source = source, assumptions = c(
-      if (is_chunks(data)) chunk_assumptions(data),
+    c(ask, list(problem = problem, shares = if (is_chunks(data)) data$shares, unit = unit_name(units), source = source,
+                assumptions = c(
+      if (is_chunks(data)) c(chunk_assumptions(data), if (!is.null(data$shares)) share_assumption(data$shares)),
       if (is.data.frame(data) && problem$kind == "callback") "the types of the columns of `data` are public"
     )))
   }
@@ -197,6 +198,9 @@ optimum_estimator <- function(entry) {
     },
     parts = c(event = "event", scale = "scale"),
     ready = function(records, plan, ask) {
+      if (inherits(records$input$data, "riemdp_tally") && !is.null(records$input$data$shares)) {
+        check_shared_run(records$input$data$shares, ask)
+      }
       if (!is.null(records$checkpoint) && lots_of_units(ask)) {
         abort_riemdp("unsupported", paste("disjoint batches of units are drawn by lot, and who is in which is kept",
                                           "nowhere: leave `checkpoint` out."))
@@ -220,6 +224,17 @@ optimum_estimator <- function(entry) {
     },
     answer = function(out, plan, ask, budget) release_optimum(out)
   )
+}
+
+# what sites that add noise can be asked for
+check_shared_run <- function(shares, ask) {
+  if (ask$method != "rgd" || ask$calibration == "paper" || !ask$problem$kind %in% c("frechet", "huber", "pca")) {
+    abort_riemdp("unsupported", paste("sites that add noise sum over all of their records: method = \"rgd\", of a problem",
+                                      "without functions of its own."))
+  }
+  if (isTRUE(shares$threshold < shares$sites)) {
+    abort_riemdp("unsupported", "a run has many sums, and all sites have to be there for each: no `dropouts`.")
+  }
 }
 
 # whether units have to be put into an order by lot: where each record falls into a batch by lot, they are

@@ -125,45 +125,26 @@ share_law <- function(law, ask, dimension) {
   law$share_sd <- law$scale * ask$n / sqrt(honest)
   law$scale <- law$scale * sqrt(k / honest)
   law$details <- c(law$details, list(sites = k, colluding = ask$shares$colluding))
-  law$guarantee$assumptions <- c(law$guarantee$assumptions, sprintf(
-    "each site clips its records and adds its share of the noise as asked%s",
-    if (honest > 1) sprintf("; nobody sees a single site's sum, and at most %d of %d sites tell theirs",
-                            ask$shares$colluding, k) else ""
-  ))
+  law$guarantee$assumptions <- c(law$guarantee$assumptions, share_assumption(ask$shares))
   law
 }
 
-# Shares of a sum that nobody sees by site: those who are there at least, but for colluding ones, make the noise that the
-# guarantee is about, in steps so small that rounding a site's sum to them costs a part in a thousand at most.
+# shares of a sum that nobody sees by site: those who are there at least, but for colluding ones, make the noise that the
+# guarantee is about
 secure_law <- function(law, ask, dimension) {
   s <- ask$shares
-  honest <- s$threshold - s$colluding
-  r <- ask$ball$radius
-  sd <- 2 * r * law$scale / law$total # of the noise in the sum, for a record that moves it by 2r
-  step <- 2^floor(log2(min(sd, 2 * r) / (1024 * max(sqrt(dimension), sqrt(honest) * 5))))
-  if (ask$n * r / step > MASK_MODULUS / 8) {
-    abort_riemdp("unsupported", "that many records in so fine steps aren't added securely: less noise or fewer records.")
-  }
-  shift <- secure_shift(r, step, dimension)
-  ratio <- as_ratio(outwards(((shift * law$scale / law$total)^2 * (1 + 1e-12) + ROUNDING_VARIANCE) / honest), ceiling)
-  law$query <- list(sites = as.double(s$sites), threshold = as.double(s$threshold), colluding = as.double(s$colluding),
-                    M = NULL, center = NULL, radius = r, step = step, ratio = ratio)
-  law$shift <- shift
-  law$scale <- sqrt(s$sites * ratio[1] / ratio[2]) * step / ask$n
+  found <- secure_query(s, ask$ball$radius, law$scale / law$total, ask$n, dimension)
+  law[c("query", "shift")] <- found[c("query", "shift")]
+  law$scale <- sqrt(s$sites / (s$threshold - s$colluding)) * honest_sd(law$query) * law$query$step / ask$n
   law$details <- c(law$details, list(sites = s$sites, colluding = s$colluding, threshold = s$threshold))
-  law$guarantee$assumptions <- c(law$guarantee$assumptions, sprintf(
-    paste("each site clips its records and adds its share of the noise as asked; at most %d of %d sites tell what they",
-          "know; the keys of the partners are theirs; X25519, XSalsa20, ChaCha20 and Ed25519 hold (computational",
-          "privacy)"), as.integer(s$colluding), as.integer(s$sites)
-  ))
+  law$guarantee$assumptions <- c(law$guarantee$assumptions, secure_assumption(s))
   law
 }
 
 release_secure <- function(M, x, plan, ask) {
   query <- plan$query
   query[c("M", "center")] <- list(M, .Call(riemdp_stored, M, ask$center))
-  honest <- (query$threshold - query$colluding) * query$ratio[1] / query$ratio[2]
-  pay(price_normal_discrete(plan$shift, sqrt(honest), "federation.md, 2"))
+  pay(price_normal_discrete(plan$shift, honest_sd(query), "federation.md, 2"))
   found <- secure_sum(x, query)
   n <- sum(x$sizes[found$alive])
   plan$details$alive <- length(found$alive)

@@ -42,7 +42,7 @@ unit_count <- function(input) {
 # Before its first step. Where the number of records is private, `ask$whole` is about the call, and the plan about N.
 new_run <- function(ask, plan, key = NULL) {
   whole <- ask$whole %||% list(guarantee = plan$guarantee, event = plan$event)
-  list(problem = ask$problem[c("kind", "manifold", "threshold")], ask = ask[setdiff(names(ask), c("problem", "whole"))],
+  list(problem = ask$problem[c("kind", "manifold", "threshold")], whole_problem = ask$problem, shares = ask$shares, ask = ask[setdiff(names(ask), c("problem", "whole", "shares"))],
        plan = plan$steps, guarantee = whole$guarantee, told = whole$event, size = whole$size, budget = NULL,
        state = NULL, trace = NULL, key = key)
 }
@@ -60,6 +60,11 @@ continue_run <- function(run, input, until) {
     restarts = ask$restarts, radius = if (is.null(ask$radius)) 0 else ask$radius, lr = ask$lr, until = until,
     units = input$units
   )
+  shares <- if (inherits(input$data, "riemdp_tally")) input$data$shares
+  if (!is.null(shares) && until > 0) {
+    input$data$gradients <- shared_gradients(input$data$chunks, run$whole_problem, ask$clip[2], run$plan$sd)
+    settings$sd <- 0
+  }
   out <- .Call(riemdp_release_optimum, run$problem$manifold, input$data, input$kind, input$threshold, input$fun,
                input$n, ask$start, ask$center, settings, run$state, in_simulation())
   trace <- as.data.frame(out$trace)
@@ -79,7 +84,8 @@ release_optimum <- function(run) {
     run$value, "riemdp_optimize",
     manifold = run$problem$manifold, mechanism = ask$method, problem = run$problem$kind, n = ask$n, unit = ask$unit,
     steps = ask$steps * ask$restarts, batch = ask$batch, sampling = ask$sampling, restarts = ask$restarts,
-    clip = ask$clip, noise_multiplier = plan$multiplier, split = if (ask$inner > 0) plan$split, sd = plan$sd,
+    clip = ask$clip, noise_multiplier = plan$multiplier, split = if (ask$inner > 0) plan$split,
+    sd = plan$sd * if (is.null(run$shares)) 1 else share_excess(run$shares),
     snapshot_sd = if (ask$inner > 0) plan$snapshot_sd,
     event = if (is.null(run$size)) plan$event else
       event_compose(list(event_pure(run$size$epsilon, adjacency = "add-remove"), plan$event)),

@@ -403,3 +403,27 @@ DESCENT_KERNELS <- list(
           q$step, q$which, q$share)
   }
 )
+
+# gradients at a public point, each no longer than `radius`, in orthonormal coordinates there
+PROBLEM_VECTORS <- list(
+  gradient = function(q, x) {
+    q[c("p", "step", "counts")] <- list(q$center, list(clip = q$radius, apart = FALSE, losses = FALSE),
+                                        problem_counts(q$problem))
+    sum <- exact_total(list(chunk_answer(c(q[c("M", "problem", "p", "step", "counts")],
+                                           list(kernel = "gradients", private = TRUE)), x)))
+    if (is.double(sum)) stored_coords(q$M, q$center, sum)
+  }
+)
+
+# one point's or tangent vector's numbers as they are stored, in the plain shape and back
+stored_shape <- function(M, numbers) {
+  v <- rows_to_points(matrix(numbers, 1), M)
+  if (is.null(dim(v)) || length(dim(v)) == 2 && mf_facts(M)$rows == 0) as.vector(v) else v
+}
+
+stored_coords <- function(M, p, v) as.vector(mf_coords(M, stored_shape(M, p), stored_shape(M, v)))
+
+coords_stored <- function(M, p, a) {
+  v <- as.vector(mf_from_coords(M, stored_shape(M, p), a))
+  if (is.complex(v)) as.vector(rbind(Re(v), Im(v))) else v
+}

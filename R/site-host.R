@@ -124,7 +124,8 @@ site_reply <- function(host, text, analyst = NULL) {
 # What requests hold, by statistic: "?" for what may be NULL. The first ones carry noise, the others are for a trusted
 # curator.
 WIRE_REQUESTS <- list(
-  noisy = c(M = "manifold", center = "numbers", radius = "positive", sd = "positive"),
+  noisy = c(M = "manifold", center = "numbers", radius = "positive", sd = "positive", vector = "string?",
+            problem = "problem?"),
   check = c(M = "manifold"),
   ball = c(M = "manifold", center = "numbers", radius = "positive", p = "numbers?", what = "string"),
   steps = c(M = "manifold", center = "numbers", numbers = "steps", n = "positive", at = "numbers"),
@@ -136,7 +137,8 @@ WIRE_REQUESTS <- list(
 # of a secure sum, stage by stage
 WIRE_SECURE <- list(
   join = c(session = "session", index = "positive", sites = "positive", threshold = "positive", colluding = "amount",
-           M = "manifold", center = "numbers", radius = "positive", step = "positive", ratio = "numbers"),
+           M = "manifold", center = "numbers", radius = "positive", step = "positive", ratio = "numbers",
+           vector = "string?", problem = "problem?"),
   share = c(session = "session", keys = "keys"),
   masked = c(session = "session", sealed = "strings"),
   agree = c(session = "session", alive = "numbers"),
@@ -185,6 +187,11 @@ hold_to_policy <- function(policy, request) {
                if (policy$trust == "secure") names(WIRE_SECURE))
   if (!request$kernel %in% allowed) refuse_because("statistic")
   if (is.null(request$M)) return(invisible())
+  if (request$kernel %in% c("noisy", "join")) {
+    vector <- request$vector %||% "mean"
+    if (!vector %in% policy$sums || is.null(registered("vector", vector))) refuse_because("statistic")
+    if ((vector == "gradient") != !is.null(request$problem)) refuse_because("message")
+  }
   there <- vapply(policy$spaces, identical, NA, request$M)
   if (!any(there) || !(is.null(request$problem) || identical(request$problem$manifold, request$M))) {
     refuse_because("space")

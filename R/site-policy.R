@@ -12,6 +12,8 @@
 #' @param radius largest radius of a ball, or length of a gradient, to which records are clipped.
 #' @param least_noise least noise multiplier of an answer: standard deviation over what one record can move the sum by.
 #' @param ... nothing; later arguments must be named.
+#' @param sums which sums are answered: `"mean"` (tangent vectors at a public point, for [dp_mean()]), `"gradient"`
+#'   (gradients of a [problem()] at a public point, for [dp_optimize()]).
 #' @param trust `"noise"`: every answer carries noise, drawn at the site and paid for from its ledger. `"curator"`: sums
 #'   as they are are answered as well, and **whoever asks is trusted** with all that they tell, single records included;
 #'   see [sites()]. Under an analyst who isn't the curator that is no protection.
@@ -40,7 +42,7 @@
 #'   identical(read_site_policy(file), policy)
 #' }
 #' @export
-site_policy <- function(site, spaces, radius, least_noise, ..., trust = "noise", least_records = 10,
+site_policy <- function(site, spaces, radius, least_noise, ..., sums = c("mean", "gradient"), trust = "noise", least_records = 10,
                         data_set = "default", part = NULL, delta = NULL, least_sites = 3, colluding = 1,
                         partners = NULL) {
   check_no_more(...)
@@ -59,10 +61,17 @@ site_policy <- function(site, spaces, radius, least_noise, ..., trust = "noise",
   structure(c(list(
     site = policy_name(site, "site"), spaces = spaces, radius = check_number(radius, "radius", positive = TRUE),
     least_noise = check_number(least_noise, "least_noise", positive = TRUE),
-    trust = trust,
+    sums = policy_sums(sums), trust = trust,
     least_records = as.double(check_count(least_records, "least_records", most = 1e9)),
     data_set = policy_name(data_set, "data_set"), part = if (!is.null(part)) policy_name(part, "part"), delta = delta
   ), secure), class = "riemdp_site_policy")
+}
+
+policy_sums <- function(sums) {
+  if (!is.character(sums) || !length(sums) || anyNA(sums) || !all(sums %in% names(registered("vector")))) {
+    abort_riemdp("argument", "`sums` must be some of \"mean\" and \"gradient\".")
+  }
+  sort(unique(as.vector(sums)), method = "radix")
 }
 
 policy_partners <- function(least_sites, colluding, partners) {
@@ -91,7 +100,7 @@ check_policy <- function(policy) {
   policy
 }
 
-POLICY_FIELDS <- c("site", "spaces", "radius", "least_noise", "trust", "least_records", "data_set")
+POLICY_FIELDS <- c("site", "spaces", "radius", "least_noise", "sums", "trust", "least_records", "data_set")
 POLICY_MORE <- c("part", "delta", "least_sites", "colluding", "partners")
 
 # the text of a policy: the same for the same policy, whichever version of a package writes JSON
@@ -103,7 +112,8 @@ policy_text <- function(policy) {
   }, "")
   told <- c(
     riemdp_policy = "1", site = quoted(policy$site), spaces = sprintf("[%s]", paste(spaces, collapse = ",\n    ")),
-    radius = number(policy$radius), least_noise = number(policy$least_noise), trust = quoted(policy$trust),
+    radius = number(policy$radius), least_noise = number(policy$least_noise),
+    sums = sprintf("[%s]", paste(quoted(policy$sums), collapse = ", ")), trust = quoted(policy$trust),
     least_records = number(policy$least_records), data_set = quoted(policy$data_set),
     if (!is.null(policy$part)) c(part = quoted(policy$part)), if (!is.null(policy$delta)) c(delta = number(policy$delta)),
     if (policy$trust == "secure") {
@@ -125,6 +135,7 @@ parse_policy <- function(text) {
     tree <- wire_fields(tree, c("riemdp_policy", POLICY_FIELDS), POLICY_MORE)
     if (!identical(wire_count(tree$riemdp_policy), 1)) stop("version")
     tree$spaces <- lapply(wire_array(tree$spaces, 100), read_manifold)
+    tree$sums <- vapply(wire_array(tree$sums, 10), wire_string, "")
     if (!is.null(tree$partners)) tree$partners <- vapply(wire_fields(tree$partners, names(tree$partners)), wire_string, "")
     do.call(site_policy, tree[names(tree) != "riemdp_policy"])
   }, error = refuse)
@@ -155,6 +166,7 @@ print.riemdp_site_policy <- function(x, ...) {
   number <- function(v) format(v, digits = 4)
   cat(sprintf("Policy of the site \"%s\" (%s)\n", x$site, substr(policy_hash(x), 1, 12)),
       sprintf("  points of %s\n", paste(vapply(x$spaces, label_manifold, ""), collapse = "; ")),
+      sprintf("  for sums of: %s\n", paste(x$sums, collapse = ", ")),
       sprintf("  clipped to a radius of at most %s, from %s records on\n", number(x$radius), number(x$least_records)),
       switch(x$trust,
         noise = sprintf("  sums with noise only, of multiplier %s or more\n", number(x$least_noise)),

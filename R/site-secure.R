@@ -102,10 +102,36 @@ secure_multiplier <- function(query, dimension) {
   sqrt(max(0, outwards_down(honest) - ROUNDING_VARIANCE)) / secure_shift(query$radius, query$step, dimension)
 }
 
+# The query of a sum over n records of vectors no longer than r, with `multiplier` times 2r the noise of one curator: in
+# steps so small that rounding a site's sum to them costs a part in a thousand at most. With `shift`, in steps.
+secure_query <- function(shares, r, multiplier, n, dimension) {
+  honest <- shares$threshold - shares$colluding
+  step <- 2^floor(log2(2 * r * min(multiplier, 1) / (1024 * max(sqrt(dimension), 5 * sqrt(honest)))))
+  if (n * r / step > MASK_MODULUS / 8) {
+    abort_riemdp("unsupported", "that many records in so fine steps aren't added securely: less noise or fewer records.")
+  }
+  shift <- secure_shift(r, step, dimension)
+  ratio <- as_ratio(outwards(((shift * multiplier)^2 * (1 + 1e-12) + ROUNDING_VARIANCE) / honest), ceiling)
+  list(shift = shift, query = list(
+    sites = as.double(shares$sites), threshold = as.double(shares$threshold), colluding = as.double(shares$colluding),
+    M = NULL, center = NULL, radius = r, step = step, ratio = ratio
+  ))
+}
+
+# standard deviation, in steps, of the noise that the guarantee is about
+honest_sd <- function(query) sqrt((query$threshold - query$colluding) * query$ratio[1] / query$ratio[2])
+
+secure_assumption <- function(shares) {
+  sprintf(paste("each site clips its records and adds its share of the noise as asked; at most %d of %d sites tell what",
+                "they know; the keys of the partners are theirs; X25519, XSalsa20, ChaCha20 and Ed25519 hold",
+                "(computational privacy)"), as.integer(shares$colluding), as.integer(shares$sites))
+}
+
 # ---- at a site -------------------------------------------------------------------------------------------------------
 
 # the numbers of a request to join that all sites have to see alike
-SECURE_TERMS <- c("session", "sites", "threshold", "colluding", "M", "center", "radius", "step", "ratio")
+SECURE_TERMS <- c("session", "sites", "threshold", "colluding", "M", "center", "radius", "step", "ratio", "vector",
+                  "problem")
 
 secure_digest <- function(query) {
   terms <- lapply(query[SECURE_TERMS], wire_value)
@@ -221,9 +247,7 @@ secure_masked <- function(host, fields, pay) {
 
 # the clipped sum in steps, with noise, modulo MASK_MODULUS
 site_integers <- function(x, query, d) {
-  sum <- exact_total(list(.Call(riemdp_chunk_ball, query$M, x, query$center, query$radius, NULL, "centre_coords")))
-  if (!is.double(sum) || length(sum) != d) sum <- rep(0, d)
-  steps <- round(sum / query$step)
+  steps <- round(vector_sum(query, x) / query$step)
   steps[!is.finite(steps) | abs(steps) > MASK_MODULUS / 4] <- 0 # the plan of an honest curator has none
   noise <- .Call(riemdp_lattice_noise, euclidean(d), 1L, "gaussian", query$ratio, in_simulation())
   add_masked(steps %% MASK_MODULUS, as.vector(noise) %% MASK_MODULUS)
@@ -282,7 +306,7 @@ secure_sum <- function(x, query) {
   }
   each <- function(who, kernel, fields) lapply(who, function(i) do.call(ask, c(list(i, kernel), fields(i))))
   all <- seq_len(k)
-  keys <- each(all, "join", function(i) c(query[setdiff(SECURE_TERMS, "session")], list(index = as.double(i))))
+  keys <- each(all, "join", function(i) c(query[intersect(SECURE_TERMS[-1], names(query))], list(index = as.double(i))))
   if (any(vapply(keys, is.null, NA))) abort_riemdp("chunk", "a site doesn't answer: nothing was asked of its records.")
   sealed <- each(all, "share", function(i) list(keys = keys))
   sharing <- all[!vapply(sealed, is.null, NA)]
