@@ -42,7 +42,7 @@ unit_count <- function(input) {
 # Before its first step. Where the number of records is private, `ask$whole` is about the call, and the plan about N.
 new_run <- function(ask, plan, key = NULL) {
   whole <- ask$whole %||% list(guarantee = plan$guarantee, event = plan$event)
-  list(problem = ask$problem[c("kind", "manifold", "threshold")], whole_problem = ask$problem, shares = ask$shares, ask = ask[setdiff(names(ask), c("problem", "whole", "shares"))],
+  list(problem = ask$problem[c("kind", "manifold", "threshold")], shares = ask$shares, ask = ask[setdiff(names(ask), c("problem", "whole", "shares"))],
        plan = plan$steps, guarantee = whole$guarantee, told = whole$event, size = whole$size, budget = NULL,
        state = NULL, trace = NULL, key = key)
 }
@@ -62,7 +62,8 @@ continue_run <- function(run, input, until) {
   )
   shares <- if (inherits(input$data, "riemdp_tally")) input$data$shares
   if (!is.null(shares) && until > 0) {
-    input$data$gradients <- shared_gradients(input$data$chunks, run$whole_problem, ask$clip[2], run$plan$sd)
+    problem <- new_problem(run$problem$kind, run$problem$manifold, threshold = run$problem$threshold)
+    input$data$gradients <- shared_gradients(input$data$chunks, problem, ask$clip[2], run$plan$sd)
     settings$sd <- 0
   }
   out <- .Call(riemdp_release_optimum, run$problem$manifold, input$data, input$kind, input$threshold, input$fun,

@@ -43,7 +43,7 @@
 #    dp-optimize-object postprocess
 #  8  Pictures and the roof: plots, reports, the app, readers, what is entered at loading
 #    plot-colours plot-manifold theme plot-regression plot-release plot-modes plot-accountant explore-plan image
-#    embedding figure-data zzz riemdp-package
+#    embedding figure-data datashield zzz riemdp-package
 
 #' Differential privacy where data are curved
 #'

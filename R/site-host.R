@@ -110,10 +110,14 @@ site_reply <- function(host, text, analyst = NULL) {
   if (!inherits(host, "riemdp_site_host")) abort_riemdp("argument", "`host` must be what site_host() returned.")
   id <- strrep("0", 32)
   refusal <- function(reason) wire_write("refusal", id = id, reason = reason)
-  message <- tryCatch(wire_read(text, c("hello", "request")), error = function(e) NULL)
+  message <- tryCatch(wire_read(text, c("hello", "request", "ledger")), error = function(e) NULL)
   if (is.null(message)) return(refusal("message"))
   if (message$type == "hello") {
     return(wire_write("policy", text = wire_bytes(policy_text(host$policy)), hash = host$hash, records = host$n))
+  }
+  if (message$type == "ledger") {
+    return(tryCatch(wire_write("budget", site = host$policy$site, value = wire_value(budget_of(host, analyst))),
+                    error = function(e) refusal("failed")))
   }
   id <- message$id
   digest <- sha256(canonical("riemdp-request", text, analyst %||% ""))
@@ -224,6 +228,17 @@ reply_to <- function(host, message, digest, analyst) {
   answer <- wire_write("answer", id = message$id, policy = host$hash, value = wire_value(value))
   if (noisy) keep_answer(host, message$id, digest, answer)
   answer
+}
+
+# What is left of the data set's budget, or of the analyst's quota: sums of prices, which are public
+budget_of <- function(host, analyst) {
+  rows <- summary(host$ledger)
+  part <- host$policy$part %||% NA
+  mine <- rows$data_set == host$policy$data_set & (if (is.na(part)) is.na(rows$part) else rows$part %in% part)
+  if (has_quotas(host$ledger)) mine <- mine & rows$analyst %in% check_analyst(host$ledger, analyst)
+  rows <- rows[mine, ]
+  if (!nrow(rows)) refuse_because("budget")
+  list(unit = as.list(rows$unit), limit = rows$limit, spent = rows$spent, left = rows$left)
 }
 
 pay_request <- function(host, event, id, digest, analyst) {

@@ -279,7 +279,7 @@ WIRE_HASH <- "^[0-9a-f]{64}$"
 WIRE_MESSAGES <- list(
   hello = character(), policy = c("text", "hash", "records"),
   request = c("id", "policy", "statistic", "fields"), answer = c("id", "policy", "value"),
-  refusal = c("id", "reason")
+  refusal = c("id", "reason"), ledger = character(), budget = c("site", "value")
 )
 # why a site refuses: words that tell nothing of records
 WIRE_REASONS <- c(
@@ -314,7 +314,7 @@ wire_read <- function(text, types = names(WIRE_MESSAGES)) {
   checked <- list(
     id = function(v) wire_string(v, WIRE_ID), policy = function(v) wire_string(v, WIRE_HASH),
     hash = function(v) wire_string(v, WIRE_HASH), records = wire_count,
-    statistic = function(v) wire_string(v, "^[a-z_]{1,40}$"), reason = function(v) wire_string(v, "^[a-z]{1,40}$"),
+    site = wire_string, statistic = function(v) wire_string(v, "^[a-z_]{1,40}$"), reason = function(v) wire_string(v, "^[a-z]{1,40}$"),
     text = function(v) read_bytes(v), value = read_value, fields = function(v) read_value(list(fields = v))
   )
   for (name in WIRE_MESSAGES[[type]]) tree[name] <- list(checked[[name]](tree[[name]]))
