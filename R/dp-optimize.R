@@ -371,8 +371,15 @@ asked_clip <- function(problem, method, clip, facts) {
   if (!is.numeric(clip) || length(clip) != 1 && !(method == "rsvrg" && length(clip) == 2)) {
     bad_run("`clip` must be one number (for \"rsvrg\" one or two), positive.")
   }
-  vapply(rep_len(clip, 2), check_number, 0, "clip", positive = TRUE)
+  clip <- vapply(rep_len(clip, 2), check_number, 0, "clip", positive = TRUE)
+  if (min(clip) < CLIP_LEAST) {
+    bad_run(sprintf("`clip` must be at least %g: squares of lengths must fit into doubles.", CLIP_LEAST))
+  }
+  clip
 }
+
+# The squared length of a gradient of less rounds to 0, and what has no length isn't clipped
+CLIP_LEAST <- 1e-150
 
 usual_step_sizes <- function(problem, clip, facts) {
   M <- problem$manifold

@@ -1309,6 +1309,8 @@ mutant("pld-private-once", "R/accountant-pld.R", "    return(new_event(\"compose
 
 mutant("clip-off", "src/mechanism/optim_parts.c", "                scale = length <= clip ? 1 : clip / length;", "                scale = 1;", "gradients are clipped record by record", "optimize")
 mutant("clip-loose", "src/mechanism/optim_parts.c", "                scale = length <= clip ? 1 : clip / length;", "                scale = length <= clip ? 1 : 1.03 * clip / length;", "gradients are clipped to their bound", "optimize")
+mutant("clip-vanishing", "R/dp-optimize.R", "  if (min(clip) < CLIP_LEAST) {", "  if (FALSE) {", "a clip whose square is 0 in doubles is none", "^optimize")
+mutant("clip-vanishing-c", "src/ffi/ffi_optim.c", ".clip = range_field(settings, \"clip\", CLIP_LEAST),", ".clip = range_field(settings, \"clip\", DBL_MIN),", "the solver has the same bound", "^optimize")
 mutant("optimum-noise-low", "src/mechanism/optim_parts.c", "    int status = tangent_noise(m, z, one(p), TANGENT_GAUSSIAN, sd, o->rng, 0, 1, rest);", "    int status = tangent_noise(m, z, one(p), TANGENT_GAUSSIAN, 0.97 * sd, o->rng, 0, 1, rest);", "noise has the sd stated", "optimize")
 mutant("optimum-noise-none", "src/mechanism/optim_rsvrg.c", "    return optim_add_noise(o, v, p, o->sd, rest);", "    return STATUS_OK;", "each step has fresh noise", "optimize")
 mutant("snapshot-noise-none", "src/mechanism/optim_rsgd.c", "    return optim_add_noise(o, r, p, o->snapshot_sd, work);", "    return STATUS_OK;", "snapshots have noise", "optimize")

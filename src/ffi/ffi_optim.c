@@ -7,6 +7,9 @@
 #include <float.h>
 #include <string.h>
 
+/* squares of shorter lengths round to 0, and what has no length isn't clipped; as CLIP_LEAST of R/dp-optimize.R */
+static const double CLIP_LEAST = 1e-150;
+
 struct problem_args {
     SEXP data, fun, start;
     double threshold, n;
@@ -403,7 +406,7 @@ SEXP riemdp_chunk_gradients(SEXP m, SEXP data, SEXP kind, SEXP threshold, SEXP f
 {
     struct chunk_args args = {.snapshot = snapshot, .which = which, .share = share};
     args.problem = read_problem_args(data, kind, threshold, fun, n, p);
-    args.clip = ffi_range(ffi_field(step, "clip"), "clip", DBL_MIN, INFINITY);
+    args.clip = ffi_range(ffi_field(step, "clip"), "clip", CLIP_LEAST, INFINITY);
     args.apart = ffi_flag(ffi_field(step, "apart"), "apart");
     args.losses = ffi_flag(ffi_field(step, "losses"), "losses");
     return ffi_run(chunk_body, &args, m, !args.losses);
@@ -485,10 +488,10 @@ static void read_settings(struct private_args *in, SEXP settings)
                            .lots = count_field(settings, "lots", 0, 1e9),
                            .rate = ffi_range(ffi_field(settings, "rate"), "rate", DBL_MIN, 1),
                            .divisor = range_field(settings, "divisor", DBL_MIN),
-                           .clip = range_field(settings, "clip", DBL_MIN),
+                           .clip = range_field(settings, "clip", CLIP_LEAST),
                            .sd = range_field(settings, "sd", 0),
                            .inner = count_field(settings, "inner", 0, 1e8),
-                           .snapshot_clip = range_field(settings, "snapshot_clip", DBL_MIN),
+                           .snapshot_clip = range_field(settings, "snapshot_clip", CLIP_LEAST),
                            .snapshot_sd = range_field(settings, "snapshot_sd", 0),
                            .snapshot_divisor = range_field(settings, "snapshot_divisor", DBL_MIN),
                            .paper = ffi_flag(ffi_field(settings, "paper"), "paper"),
