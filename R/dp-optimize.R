@@ -151,14 +151,16 @@ dp_optimize <- function(problem, data, epsilon = NULL, delta, ..., method = c("a
                         start = NULL, clip = NULL, lr = NULL, steps = NULL, epochs = NULL, batch = NULL,
                         sampling = c("without-replacement", "poisson", "disjoint"), rate = NULL, inner = NULL,
                         split = NULL, restarts = 1, output = c("last", "average", "random"), center = NULL,
-                        radius = NULL, noise_multiplier = NULL, calibration = c("proven", "paper"), unit = NULL,
-                        neighbours = c("replace", "add_remove"), source = NULL, ledger = NULL, data_set = "default",
-                        part = NULL, checkpoint = NULL) {
+                        radius = NULL, noise_multiplier = NULL, calibration = c("proven", "paper"), individual = NULL,
+                        unit = NULL, neighbours = c("replace", "add_remove"), source = NULL, ledger = NULL,
+                        data_set = "default", part = NULL, checkpoint = NULL) {
   check_no_more(...)
   check_proven(check_problem(problem)$manifold)
   if (!is.null(ledger)) check_ledger(ledger)
   if (!is.null(checkpoint)) check_checkpoint(checkpoint, ledger)
   if (missing(delta)) abort_no_default("delta")
+  check_individual(individual, data, method, sampling, calibration, checkpoint)
+  if (!is.null(individual)) method <- "rgd"
   about <- run_neighbours(neighbours, sampling)
   given <- with_units(unit, data, "data", least = about == "replace")
   units <- given$units
@@ -171,7 +173,8 @@ dp_optimize <- function(problem, data, epsilon = NULL, delta, ..., method = c("a
   source <- stated_source(source, list(start = start, center = center, radius = radius))
   asked <- function(n, epsilon) {
     ask <- optimum_ask(problem, n, epsilon, delta, method, start, clip, lr, steps, epochs, batch, sampling, rate, inner,
-                       split, restarts, output, center, radius, noise_multiplier, calibration, about == "size")
+                       split, restarts, output, center, radius, noise_multiplier, calibration, about == "size",
+                       individual)
     c(ask, list(problem = problem, unit = unit_name(units), source = source, assumptions = c(
       if (is_chunks(data)) chunk_assumptions(data),
       if (is.data.frame(data) && problem$kind == "callback") "the types of the columns of `data` are public"
@@ -230,7 +233,8 @@ lots_of_units <- function(ask) {
 # What is asked for, checked: public quantities only. `sized`: n is a released number, of which each record enters a
 # batch by itself; there may be fewer than a batch.
 optimum_ask <- function(problem, n, epsilon, delta, method, start, clip, lr, steps, epochs, batch, sampling, rate,
-                        inner, split, restarts, output, center, radius, noise_multiplier, calibration, sized = FALSE) {
+                        inner, split, restarts, output, center, radius, noise_multiplier, calibration, sized = FALSE,
+                        individual = NULL) {
   if (is.null(epsilon) == is.null(noise_multiplier)) bad_run("give one of `epsilon` and `noise_multiplier`.")
   batches <- asked_batches(problem, n, method, radius, steps, epochs, batch, sampling, rate, sized)
   inner <- if (batches$method != "rsvrg") {
@@ -254,6 +258,7 @@ optimum_ask <- function(problem, n, epsilon, delta, method, start, clip, lr, ste
   if (delta == 0) bad_run("`delta` must be positive: the noise is Gaussian.")
   restarts <- check_count(restarts, "restarts", most = 1e4)
   lr <- step_sizes(lr, steps)
+  if (!is.null(individual)) individual <- check_count(individual, "individual", most = as.double(steps) * restarts)
   given <- function(x, name) if (!is.null(x)) check_number(x, name, positive = TRUE)
   poisson <- batches$sampling == "poisson"
   c(
@@ -265,7 +270,8 @@ optimum_ask <- function(problem, n, epsilon, delta, method, start, clip, lr, ste
     domain[c("center", "radius")],
     list(clip = clip, lr = lr, contraction = expected_contraction(lr, inner, domain$facts),
          split = given(split, "split"), output = check_choice(output, "output", c("last", "average", "random")),
-         noise_multiplier = given(noise_multiplier, "noise_multiplier"), calibration = calibration)
+         noise_multiplier = given(noise_multiplier, "noise_multiplier"), calibration = calibration,
+         individual = individual)
   )
 }
 

@@ -418,7 +418,7 @@ struct private_args {
     struct problem_args problem;
     SEXP centre, state, units;
     struct optim o; /* its settings, no records and no room */
-    double restarts, until;
+    double restarts, until, individual;
 };
 
 static size_t count_field(SEXP list, const char *name, double least, double most)
@@ -471,7 +471,8 @@ static void read_units(struct problem *q, SEXP units)
 }
 
 /* settings: the steps of one run and their sampling, what is released, the noise, the public ball of the iterates (radius 0: none),
- * step sizes; how many runs, and how many steps in all are to be done at the end; units, where they aren't single records */
+ * step sizes; how many runs, and how many steps in all are to be done at the end; units, where they aren't single records; at the price of
+ * how many steps, where each record has a budget of its own */
 static void read_settings(struct private_args *in, SEXP settings)
 {
     static const char *const sampling[] = {[OPTIM_FULL] = "full",
@@ -498,6 +499,8 @@ static void read_settings(struct private_args *in, SEXP settings)
                            .radius = range_field(settings, "radius", in->centre == R_NilValue ? 0 : DBL_MIN)};
     in->restarts = (double)count_field(settings, "restarts", 1, 1e4);
     in->until = ffi_count(ffi_field(settings, "until"), "until", 0, 1e12);
+    SEXP individual = ffi_list_get(settings, "individual");
+    in->individual = individual == R_NilValue ? 0 : ffi_count(individual, "individual", 1, 1e12);
     int ok = TYPEOF(lr) == REALSXP && (XLENGTH(lr) == 1 || (size_t)XLENGTH(lr) == in->o.steps);
     for (R_xlen_t i = 0; ok && i < XLENGTH(lr); i++)
         ok = REAL(lr)[i] > 0 && REAL(lr)[i] < INFINITY;
@@ -555,6 +558,17 @@ static SEXP make_room(struct call *c, struct optim *o, double restarts)
     return trace;
 }
 
+/* Sums begin at 0 and are kept nowhere: such runs are of one piece. They are sums of all steps' gradients of records at hand. */
+static void begin_budgets(struct optim *o, const struct private_args *in)
+{
+    if (o->sampling != OPTIM_FULL || o->inner > 0 || o->problem->sum || in->state != R_NilValue)
+        ffi_abort_text("argument", "`individual` is for all records, in memory, in every step of one piece.");
+    o->most = in->individual;
+    o->spent = ffi_doubles(o->problem->n);
+    for (size_t i = 0; i < o->problem->n; i++)
+        o->spent[i] = 0;
+}
+
 static SEXP private_body(struct call *c, struct rng *rng, void *data)
 {
     const struct private_args *in = data;
@@ -575,6 +589,8 @@ static SEXP private_body(struct call *c, struct rng *rng, void *data)
     o.centre = centre;
     if (o.sampling != OPTIM_FULL && o.sampling != OPTIM_POISSON && o.batch > q.n)
         ffi_abort_text("argument", "`batch` must not exceed the number of records.");
+    if (in->individual > 0)
+        begin_budgets(&o, in);
     SEXP state = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)optim_state_size(m)));
     if (in->state == R_NilValue)
         optim_begin(&o, REAL(state), p);
