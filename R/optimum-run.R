@@ -159,6 +159,27 @@ steps_epsilon <- function(ask, z, split) {
   })
 }
 
+optimum_guarantee <- function(problem, ask, plan) {
+  promise_of(
+    list(
+      epsilon = plan$epsilon, delta = ask$delta, mu = plan$mu,
+      reasons = if (ask$calibration == "paper") paste("the paper's moment bound of sampled steps is not proven in the",
+                                                      "range where it is used")
+    ),
+    c(
+      "clip, start, step sizes, batch and the number of steps are public",
+      if (is.na(ask$points)) "the rate is public and doesn't depend on the number of records" else
+        "the number of records is public",
+      if (problem$kind == "callback") paste0(paste("a callback's result for a record depends on that record and the",
+                                                   "point alone"),
+                                              if (isTRUE(problem$batched)) paste(" (tried with made-up records;",
+                                                                                 "otherwise trusted)")),
+      ask$assumptions
+    ),
+    trusted = problem$manifold, adjacency = ask$adjacency
+  )
+}
+
 # The price of a run from the noise that its steps are to have: its multipliers are read off that, those of the plan
 # where they agree. Where there are snapshots they come second, and the price is that of both.
 price_steps <- function(ask, steps) {

@@ -7,9 +7,6 @@
 #include <float.h>
 #include <string.h>
 
-/* squares of shorter lengths round to 0, and what has no length isn't clipped; as CLIP_LEAST of R/dp-optimize.R */
-static const double CLIP_LEAST = 1e-150;
-
 struct problem_args {
     SEXP data, fun, start;
     double threshold, n;
@@ -404,11 +401,9 @@ static SEXP chunk_body(struct call *c, void *data)
 SEXP riemdp_chunk_gradients(SEXP m, SEXP data, SEXP kind, SEXP threshold, SEXP fun, SEXP n, SEXP p, SEXP snapshot,
                             SEXP step, SEXP which, SEXP share)
 {
-    struct chunk_args args = {.snapshot = snapshot, .which = which, .share = share};
-    args.problem = read_problem_args(data, kind, threshold, fun, n, p);
-    args.clip = ffi_range(ffi_field(step, "clip"), "clip", CLIP_LEAST, INFINITY);
-    args.apart = ffi_flag(ffi_field(step, "apart"), "apart");
-    args.losses = ffi_flag(ffi_field(step, "losses"), "losses");
+    struct chunk_args args = {read_problem_args(data, kind, threshold, fun, n, p), snapshot, which, share,
+                              ffi_range(ffi_field(step, "clip"), "clip", OPTIM_CLIP_LEAST, INFINITY),
+                              ffi_flag(ffi_field(step, "apart"), "apart"), ffi_flag(ffi_field(step, "losses"), "losses")};
     return ffi_run(chunk_body, &args, m, !args.losses);
 }
 
@@ -418,7 +413,7 @@ struct private_args {
     struct problem_args problem;
     SEXP centre, state, units;
     struct optim o; /* its settings, no records and no room */
-    double restarts, until, individual;
+    double restarts, until;
 };
 
 static size_t count_field(SEXP list, const char *name, double least, double most)
@@ -480,7 +475,7 @@ static void read_settings(struct private_args *in, SEXP settings)
                                            [OPTIM_POISSON] = "poisson",
                                            [OPTIM_DISJOINT] = "disjoint"};
     static const char *const output[] = {[OPTIM_LAST] = "last", [OPTIM_AVERAGE] = "average", [OPTIM_RANDOM] = "random"};
-    SEXP lr = ffi_field(settings, "lr");
+    SEXP lr = ffi_field(settings, "lr"), most = ffi_list_get(settings, "individual");
     in->units = ffi_list_get(settings, "units");
     in->o = (struct optim){.sampling = ffi_choice(ffi_field(settings, "sampling"), "sampling", sampling, 5),
                            .output = ffi_choice(ffi_field(settings, "output"), "output", output, 4),
@@ -489,18 +484,17 @@ static void read_settings(struct private_args *in, SEXP settings)
                            .lots = count_field(settings, "lots", 0, 1e9),
                            .rate = ffi_range(ffi_field(settings, "rate"), "rate", DBL_MIN, 1),
                            .divisor = range_field(settings, "divisor", DBL_MIN),
-                           .clip = range_field(settings, "clip", CLIP_LEAST),
+                           .clip = range_field(settings, "clip", OPTIM_CLIP_LEAST),
                            .sd = range_field(settings, "sd", 0),
+                           .most = most == R_NilValue ? 0 : ffi_count(most, "individual", 1, 1e12),
                            .inner = count_field(settings, "inner", 0, 1e8),
-                           .snapshot_clip = range_field(settings, "snapshot_clip", CLIP_LEAST),
+                           .snapshot_clip = range_field(settings, "snapshot_clip", OPTIM_CLIP_LEAST),
                            .snapshot_sd = range_field(settings, "snapshot_sd", 0),
                            .snapshot_divisor = range_field(settings, "snapshot_divisor", DBL_MIN),
                            .paper = ffi_flag(ffi_field(settings, "paper"), "paper"),
                            .radius = range_field(settings, "radius", in->centre == R_NilValue ? 0 : DBL_MIN)};
     in->restarts = (double)count_field(settings, "restarts", 1, 1e4);
     in->until = ffi_count(ffi_field(settings, "until"), "until", 0, 1e12);
-    SEXP individual = ffi_list_get(settings, "individual");
-    in->individual = individual == R_NilValue ? 0 : ffi_count(individual, "individual", 1, 1e12);
     int ok = TYPEOF(lr) == REALSXP && (XLENGTH(lr) == 1 || (size_t)XLENGTH(lr) == in->o.steps);
     for (R_xlen_t i = 0; ok && i < XLENGTH(lr); i++)
         ok = REAL(lr)[i] > 0 && REAL(lr)[i] < INFINITY;
@@ -558,17 +552,6 @@ static SEXP make_room(struct call *c, struct optim *o, double restarts)
     return trace;
 }
 
-/* Sums begin at 0 and are kept nowhere: such runs are of one piece. They are sums of all steps' gradients of records at hand. */
-static void begin_budgets(struct optim *o, const struct private_args *in)
-{
-    if (o->sampling != OPTIM_FULL || o->inner > 0 || o->problem->sum || in->state != R_NilValue)
-        ffi_abort_text("argument", "`individual` is for all records, in memory, in every step of one piece.");
-    o->most = in->individual;
-    o->spent = ffi_doubles(o->problem->n);
-    for (size_t i = 0; i < o->problem->n; i++)
-        o->spent[i] = 0;
-}
-
 static SEXP private_body(struct call *c, struct rng *rng, void *data)
 {
     const struct private_args *in = data;
@@ -578,10 +561,8 @@ static SEXP private_body(struct call *c, struct rng *rng, void *data)
     read_problem(c, &q, &in->problem, work);
     read_units(&q, in->units);
     read_point(c, p, in->problem.start, "start", work);
-    if (in->centre != R_NilValue) {
-        centre = ffi_doubles(m->ambient);
-        read_point(c, centre, in->centre, "center", work);
-    }
+    if (in->centre != R_NilValue)
+        read_point(c, centre = ffi_doubles(m->ambient), in->centre, "center", work);
     struct optim o = in->o;
     o.m = m;
     o.problem = &q;
@@ -589,8 +570,8 @@ static SEXP private_body(struct call *c, struct rng *rng, void *data)
     o.centre = centre;
     if (o.sampling != OPTIM_FULL && o.sampling != OPTIM_POISSON && o.batch > q.n)
         ffi_abort_text("argument", "`batch` must not exceed the number of records.");
-    if (in->individual > 0)
-        begin_budgets(&o, in);
+    if (o.most > 0 && (in->state != R_NilValue || !optim_budgets(&o, ffi_doubles(q.n))))
+        ffi_abort_text("argument", "`individual` is for all records, in memory, in every step of one piece.");
     SEXP state = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)optim_state_size(m)));
     if (in->state == R_NilValue)
         optim_begin(&o, REAL(state), p);

@@ -90,6 +90,14 @@ void optim_clip(manifold_t m, double *v, const double *p, size_t count, double c
     }
 }
 
+int optim_budgets(struct optim *o, double *spent)
+{
+    o->spent = spent;
+    for (size_t i = 0; i < o->problem->n; i++)
+        spent[i] = 0;
+    return o->sampling == OPTIM_FULL && !o->inner && !o->problem->sum;
+}
+
 /* a + b of numbers that aren't negative, rounded up; whole numbers stay exact. (What is taken off the sum first is exact.) */
 static double sum_up(double a, double b)
 {
