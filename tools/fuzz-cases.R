@@ -134,7 +134,8 @@ kinds <- list(
     list(sampling = pick("full", "without-replacement", "poisson", "disjoint"), output = pick("last", "average", "random"), steps = 4, batch = 2,
          lots = pick(0, 2), rate = 0.5, divisor = 3, clip = 0.5, sd = 0.05, inner = pick(0, 0, 2), snapshot_clip = 1, snapshot_sd = 0.1,
          snapshot_divisor = 3, paper = pick(FALSE, TRUE), restarts = 2, radius = 0.3, lr = 0.1, until = pick(1, 3, 8),
-         individual = list(NULL, NULL, 1, 3)[[pick(1, 2, 3, 4)]], units = list(NULL, list(rows = 1:2, first = 0:2), list(rows = c(2L, 1L, 1L), first = c(0L, 3L, 3L)))[[pick(1, 2, 3)]])
+         individual = list(NULL, NULL, 1, 3)[[pick(1, 2, 3, 4)]],
+         units = list(NULL, list(rows = 1:2, first = 0:2), list(rows = c(2L, 1L, 1L), first = c(0L, 3L, 3L)))[[pick(1, 2, 3)]])
   },
   optim_state = function(k) {
     p <- mf_facts(k$M)

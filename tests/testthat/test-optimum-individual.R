@@ -249,7 +249,8 @@ test_that("what budgets aren't proven for is refused before anything is spent", 
   refused(steps = 5, rate = 0.1, class = "riemdp_error_argument")
   for (k in list(0, 6, 1.5, -1, NA, "2", 1:2, Inf)) refused(steps = 5, individual = k, class = "riemdp_error_argument")
   refused(steps = 5, restarts = 2, individual = 11, class = "riemdp_error_argument")
-  expect_s3_class(dp_optimize(problem_frechet(M), x, 0.5, 1e-6, start = diag(2), clip = 1, lr = 0.3, steps = 5, restarts = 2, individual = 10), "riemdp_optimize")
+  all_of_them <- dp_optimize(problem_frechet(M), x, 0.5, 1e-6, start = diag(2), clip = 1, lr = 0.3, steps = 5, restarts = 2, individual = 10)
+  expect_identical(c(all_of_them$steps, all_of_them$individual), c(10L, 10L))
   # a checkpoint that was given a budget by hand doesn't go on
   path <- tempfile(fileext = ".rds")
   stopped <- problem(NULL, function(w, z) {
