@@ -139,8 +139,9 @@
 #'   also `split` and `snapshot_sd`, `event`, `trace` (a data frame: step, step size, length of the noisy gradient; at
 #'   most some thousand rows), `calibration`, `chosen`, `source`, `budget`, `guarantee`, and `individual` where it was
 #'   given. With a private number of records `n` is `NA`; where a noisy one was released there is `size`, a list:
-#'   `count` (as released), `points` (N), `form`, `epsilon` (its part) and `scale` (of its noise). No error is stated: where
-#'   gradients are longer than the clip, clipping alone moves the minimum, by an amount that nothing released tells.
+#'   `count` (as released), `points` (N), `form`, `epsilon` (its part) and `scale` (of its noise). No error is stated:
+#'   where gradients are longer than the clip, clipping alone moves the minimum, by an amount that nothing released
+#'   tells.
 #' @references
 #' Utpala, S., Han, A., Jawanpuria, P. and Mishra, B. (2023). Improved differentially private Riemannian optimization:
 #' fast sampling and variance reduction. *Transactions on Machine Learning Research*.
