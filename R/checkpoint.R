@@ -136,6 +136,9 @@ dp_resume <- function(checkpoint, problem, data, ledger, ..., unit = NULL, data_
   check_problem(problem)
   check_ledger(ledger)
   run <- read_checkpoint(checkpoint)
+  if (!is.null(run$ask$individual)) {
+    abort_riemdp("unsupported", "what records had used up isn't in a checkpoint: a run by `individual` doesn't go on.")
+  }
   if (!identical(run$ledger, ledger$uid)) abort_riemdp("ledger", "this checkpoint belongs to another ledger.")
   if (!identical(unclass(run$problem), unclass(problem)[c("kind", "manifold", "threshold")])) {
     abort_riemdp("argument", "`problem` isn't the one of the checkpoint.")

@@ -8,7 +8,9 @@ format.riemdp_optimize <- function(x, ...) {
                                                                   if (is.null(x$unit)) "records" else "units")),
     paste0("  ", c(format(x$guarantee), protection_words(x),
                    budget_remarks(x$guarantee, x$n))),
-    sprintf("  %s, %d steps%s, gradients clipped at %s", x$mechanism, as.integer(x$steps),
+    sprintf("  %s, %d steps%s%s, gradients clipped at %s", x$mechanism, as.integer(x$steps),
+            if (is.null(x$individual)) "" else sprintf(" at the price of %.0f (budgets of single %s)", x$individual,
+                                                       if (is.null(x$unit)) "records" else "units"),
             if (x$mechanism == "rgd") "" else sprintf(", batches of %g (%s)", x$batch, x$sampling),
             paste(format(unique(x$clip), digits = 4), collapse = " and ")),
     sprintf("  noise multiplier %.4g: standard deviation %.4g a coordinate of the mean gradient", x$noise_multiplier,
@@ -45,6 +47,12 @@ explain.riemdp_optimize <- function(x, ...) {
         sprintf("Replacing a %s of %g moves the mean by at most twice that over %g", one, x$batch, x$batch),
       "; Gaussian noise has ", format(x$noise_multiplier, digits = 6),
       " times this as its standard deviation in every orthonormal ", "coordinate.")
+  if (!is.null(x$individual)) {
+    say(sprintf(paste("Over all steps the squared lengths with which a %s counts add up to no more than %.0f times the",
+                      "clip's square: where they would, it counts with less, and then with nothing. So the price is",
+                      "that of %.0f steps. Who has used up how much is secret"), one, x$individual, x$individual),
+        " (proofs/optimisers.md, Individual budgets).")
+  }
   if (!is.null(x$event)) {
     cat("What happened, as events:\n")
     cat(paste0("  ", format(x$event)), sep = "\n")
@@ -64,7 +72,8 @@ summary.riemdp_optimize <- function(object, ...) {
   data.frame(
     manifold = label_manifold(object$manifold), n = object$n, mechanism = object$mechanism, problem = object$problem,
     label = g$label, epsilon = g$epsilon, delta = g$delta, nominal_epsilon = g$nominal_epsilon, adjacency = g$adjacency,
-    steps = object$steps, batch = object$batch, sampling = object$sampling, noise_multiplier = object$noise_multiplier,
+    steps = object$steps, individual = as.double(object$individual %||% NA), batch = object$batch,
+    sampling = object$sampling, noise_multiplier = object$noise_multiplier,
     sd = object$sd, source = object$source %||% NA_character_
   )
 }

@@ -58,7 +58,7 @@ continue_run <- function(run, input, until) {
     snapshot_clip = ask$clip[1], snapshot_sd = run$plan$snapshot_sd,
     snapshot_divisor = if (is.na(ask$points)) 1 else ask$points, paper = ask$calibration == "paper",
     restarts = ask$restarts, radius = if (is.null(ask$radius)) 0 else ask$radius, lr = ask$lr, until = until,
-    units = input$units
+    units = input$units, individual = ask$individual
   )
   shares <- if (inherits(input$data, "riemdp_tally")) input$data$shares
   if (!is.null(shares) && until > 0) {
@@ -94,11 +94,28 @@ release_optimum <- function(run) {
     chosen = ask$chosen, budget = run$budget, guarantee = run$guarantee
   )
   release$size <- run$size
+  release$individual <- ask$individual
   release
 }
 
 # into how many batches that share no record the records go
 disjoint_batches <- function(n, batch) max(1, n %/% batch)
+
+# How many steps with all records a run costs: those that it has, or those that each record has a budget of
+paid_steps <- function(ask) ask$individual %||% (as.double(ask$steps) * ask$restarts)
+
+# What individual budgets are proven for; refused before anything is spent
+check_individual <- function(individual, data, method, sampling, calibration, checkpoint) {
+  if (is.null(individual)) return(invisible())
+  no <- function(...) abort_riemdp("unsupported", paste0("`individual`: ", ...))
+  stochastic <- !identical(sampling, c("without-replacement", "poisson", "disjoint"))
+  if (stochastic || !(identical(method, "rgd") || identical(method, c("auto", "rgd", "rsgd", "rsvrg")))) {
+    no("budgets of single records are proven for steps with all of them, method = \"rgd\" without `sampling`.")
+  }
+  if (is_chunks(data)) no("each record's budget is kept beside it, in memory: chunks and sites have none.")
+  if (identical(calibration, "paper")) no("the paper's moment bounds know no such budgets.")
+  if (!is.null(checkpoint)) no("what records have used up is secret and kept nowhere: leave `checkpoint` out.")
+}
 
 # the events of a run with noise multiplier z, and z * split for snapshots
 optimum_event <- function(ask, z, split) {
@@ -106,7 +123,7 @@ optimum_event <- function(ask, z, split) {
     g <- event_gaussian(z)
     if (ask$sampling == "poisson") event_poisson(ask$rate, g) else if (ask$share < 1) event_sample(ask$share, g) else g
   }
-  steps <- ask$steps * ask$restarts
+  steps <- paid_steps(ask)
   total <- function(...) event_compose(..., adjacency = ask$adjacency)
   switch(ask$method,
     rgd = total(event_gaussian(z), times = steps),
@@ -123,7 +140,7 @@ disjoint_epochs <- function(ask) ceiling(ask$steps / disjoint_batches(ask$points
 # mu of a composition of Gaussians, or NULL
 gaussian_total <- function(ask, z, split) {
   square <- switch(ask$method,
-    rgd = ask$steps * ask$restarts / z^2,
+    rgd = paid_steps(ask) / z^2,
     rsgd = if (ask$sampling == "disjoint") disjoint_epochs(ask) / z^2 else
       if (ask$sampling == "full") ask$steps * ask$restarts / z^2,
     rsvrg = if (ask$sampling == "full") ask$steps * ask$restarts * (1 + 1 / (ask$inner * split^2)) / z^2
@@ -149,6 +166,27 @@ steps_epsilon <- function(ask, z, split) {
   })
 }
 
+optimum_guarantee <- function(problem, ask, plan) {
+  promise_of(
+    list(
+      epsilon = plan$epsilon, delta = ask$delta, mu = plan$mu,
+      reasons = if (ask$calibration == "paper") paste("the paper's moment bound of sampled steps is not proven in the",
+                                                      "range where it is used")
+    ),
+    c(
+      "clip, start, step sizes, batch and the number of steps are public",
+      if (is.na(ask$points)) "the rate is public and doesn't depend on the number of records" else
+        "the number of records is public",
+      if (problem$kind == "callback") paste0(paste("a callback's result for a record depends on that record and the",
+                                                   "point alone"),
+                                              if (isTRUE(problem$batched)) paste(" (tried with made-up records;",
+                                                                                 "otherwise trusted)")),
+      ask$assumptions
+    ),
+    trusted = problem$manifold, adjacency = ask$adjacency
+  )
+}
+
 # The price of a run from the noise that its steps are to have: its multipliers are read off that, those of the plan
 # where they agree. Where there are snapshots they come second, and the price is that of both.
 price_steps <- function(ask, steps) {
@@ -159,7 +197,8 @@ price_steps <- function(ask, steps) {
   mu <- gaussian_total(ask, z, split)
   rows <- if (ask$inner > 0 && ask$calibration != "paper") 1:2 else 1
   price <- draw_price(c("normal, step by step", "normal, snapshots (in the steps' price)")[rows],
-                      "optimisers.md, Whole runs", c(step_sensitivity(ask), snapshot_sensitivity(ask))[rows],
+                      if (is.null(ask$individual)) "optimisers.md, Whole runs" else "optimisers.md, Individual budgets",
+                      c(step_sensitivity(ask), snapshot_sensitivity(ask))[rows],
                       c(steps$sd, steps$snapshot_sd)[rows])
   if (ask$calibration == "paper") return(price)
   # where N wasn't known the ledger was told a sum, which the price is held against

@@ -43,9 +43,9 @@ release_run <- function(estimator, about, asked, epsilon, records, ledger, data_
   if (about != "size") return(release_private(estimator, asked(records$n, epsilon), records, ledger, data_set, part))
   check_given(c(epsilon = is.null(epsilon)))
   ask <- asked(1, epsilon)
-  if (ask$epsilon > 1e3 || min(ask$clip) < 1e-280) {
-    abort_riemdp("argument", paste("neighbours = \"add_remove\" takes an `epsilon` up to 1000 and a `clip` above",
-                                   "1e-280: the noise must fit into doubles whatever the number of records."))
+  if (ask$epsilon > 1e3) {
+    abort_riemdp("argument", paste("neighbours = \"add_remove\" takes an `epsilon` up to 1000: the noise must fit into",
+                                   "doubles whatever the number of records."))
   }
   ask <- fit_ask(ask, TRUE, "sum", RUN_SHIFT, RUN_LEAST, RUN_MOST)
   if (ask$open) ask$method <- "auto"

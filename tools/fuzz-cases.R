@@ -134,6 +134,7 @@ kinds <- list(
     list(sampling = pick("full", "without-replacement", "poisson", "disjoint"), output = pick("last", "average", "random"), steps = 4, batch = 2,
          lots = pick(0, 2), rate = 0.5, divisor = 3, clip = 0.5, sd = 0.05, inner = pick(0, 0, 2), snapshot_clip = 1, snapshot_sd = 0.1,
          snapshot_divisor = 3, paper = pick(FALSE, TRUE), restarts = 2, radius = 0.3, lr = 0.1, until = pick(1, 3, 8),
+         individual = list(NULL, NULL, 1, 3)[[pick(1, 2, 3, 4)]],
          units = list(NULL, list(rows = 1:2, first = 0:2), list(rows = c(2L, 1L, 1L), first = c(0L, 3L, 3L)))[[pick(1, 2, 3)]])
   },
   optim_state = function(k) {
@@ -610,7 +611,7 @@ arguments <- c(
   problem = "loss=loss gradient=own_gradient M", problem_frechet = "M", problem_huber = "M threshold=positive",
   problem_pca = "M=sphere", problem_facts = "problem radius",
   riemannian_optimize = "problem data=x start=one method=solver tol max_iter=count",
-  dp_optimize = paste("problem data=x epsilon delta=small start=one clip=positive lr=small steps=count unit=unit_any neighbours ledger=budget",
+  dp_optimize = paste("problem data=x epsilon delta=small start=one clip=positive lr=small steps=count individual=count unit=unit_any neighbours ledger=budget",
                       "checkpoint=checkpoint_file"),
   dp_resume = "checkpoint=paused_file problem=paused_problem data=x ledger=paused_ledger",
   covariance_descriptors = "images=colour_images eta=small weights=shares", image_tiles = "image=colour_image size=whole channels=two",

@@ -401,11 +401,9 @@ static SEXP chunk_body(struct call *c, void *data)
 SEXP riemdp_chunk_gradients(SEXP m, SEXP data, SEXP kind, SEXP threshold, SEXP fun, SEXP n, SEXP p, SEXP snapshot,
                             SEXP step, SEXP which, SEXP share)
 {
-    struct chunk_args args = {.snapshot = snapshot, .which = which, .share = share};
-    args.problem = read_problem_args(data, kind, threshold, fun, n, p);
-    args.clip = ffi_range(ffi_field(step, "clip"), "clip", DBL_MIN, INFINITY);
-    args.apart = ffi_flag(ffi_field(step, "apart"), "apart");
-    args.losses = ffi_flag(ffi_field(step, "losses"), "losses");
+    struct chunk_args args = {read_problem_args(data, kind, threshold, fun, n, p), snapshot, which, share,
+                              ffi_range(ffi_field(step, "clip"), "clip", OPTIM_CLIP_LEAST, INFINITY),
+                              ffi_flag(ffi_field(step, "apart"), "apart"), ffi_flag(ffi_field(step, "losses"), "losses")};
     return ffi_run(chunk_body, &args, m, !args.losses);
 }
 
@@ -468,7 +466,8 @@ static void read_units(struct problem *q, SEXP units)
 }
 
 /* settings: the steps of one run and their sampling, what is released, the noise, the public ball of the iterates (radius 0: none),
- * step sizes; how many runs, and how many steps in all are to be done at the end; units, where they aren't single records */
+ * step sizes; how many runs, and how many steps in all are to be done at the end; units, where they aren't single records; at the price of
+ * how many steps, where each record has a budget of its own */
 static void read_settings(struct private_args *in, SEXP settings)
 {
     static const char *const sampling[] = {[OPTIM_FULL] = "full",
@@ -476,7 +475,7 @@ static void read_settings(struct private_args *in, SEXP settings)
                                            [OPTIM_POISSON] = "poisson",
                                            [OPTIM_DISJOINT] = "disjoint"};
     static const char *const output[] = {[OPTIM_LAST] = "last", [OPTIM_AVERAGE] = "average", [OPTIM_RANDOM] = "random"};
-    SEXP lr = ffi_field(settings, "lr");
+    SEXP lr = ffi_field(settings, "lr"), most = ffi_list_get(settings, "individual");
     in->units = ffi_list_get(settings, "units");
     in->o = (struct optim){.sampling = ffi_choice(ffi_field(settings, "sampling"), "sampling", sampling, 5),
                            .output = ffi_choice(ffi_field(settings, "output"), "output", output, 4),
@@ -485,10 +484,11 @@ static void read_settings(struct private_args *in, SEXP settings)
                            .lots = count_field(settings, "lots", 0, 1e9),
                            .rate = ffi_range(ffi_field(settings, "rate"), "rate", DBL_MIN, 1),
                            .divisor = range_field(settings, "divisor", DBL_MIN),
-                           .clip = range_field(settings, "clip", DBL_MIN),
+                           .clip = range_field(settings, "clip", OPTIM_CLIP_LEAST),
                            .sd = range_field(settings, "sd", 0),
+                           .most = most == R_NilValue ? 0 : ffi_count(most, "individual", 1, 1e12),
                            .inner = count_field(settings, "inner", 0, 1e8),
-                           .snapshot_clip = range_field(settings, "snapshot_clip", DBL_MIN),
+                           .snapshot_clip = range_field(settings, "snapshot_clip", OPTIM_CLIP_LEAST),
                            .snapshot_sd = range_field(settings, "snapshot_sd", 0),
                            .snapshot_divisor = range_field(settings, "snapshot_divisor", DBL_MIN),
                            .paper = ffi_flag(ffi_field(settings, "paper"), "paper"),
@@ -561,10 +561,8 @@ static SEXP private_body(struct call *c, struct rng *rng, void *data)
     read_problem(c, &q, &in->problem, work);
     read_units(&q, in->units);
     read_point(c, p, in->problem.start, "start", work);
-    if (in->centre != R_NilValue) {
-        centre = ffi_doubles(m->ambient);
-        read_point(c, centre, in->centre, "center", work);
-    }
+    if (in->centre != R_NilValue)
+        read_point(c, centre = ffi_doubles(m->ambient), in->centre, "center", work);
     struct optim o = in->o;
     o.m = m;
     o.problem = &q;
@@ -572,6 +570,8 @@ static SEXP private_body(struct call *c, struct rng *rng, void *data)
     o.centre = centre;
     if (o.sampling != OPTIM_FULL && o.sampling != OPTIM_POISSON && o.batch > q.n)
         ffi_abort_text("argument", "`batch` must not exceed the number of records.");
+    if (o.most > 0 && (in->state != R_NilValue || !optim_budgets(&o, ffi_doubles(q.n))))
+        ffi_abort_text("argument", "`individual` is for all records, in memory, in every step of one piece.");
     SEXP state = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)optim_state_size(m)));
     if (in->state == R_NilValue)
         optim_begin(&o, REAL(state), p);

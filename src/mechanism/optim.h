@@ -9,6 +9,9 @@
 enum optim_sampling { OPTIM_FULL = 1, OPTIM_WITHOUT = 2, OPTIM_POISSON = 3, OPTIM_DISJOINT = 4 };
 enum optim_output { OPTIM_LAST = 1, OPTIM_AVERAGE = 2, OPTIM_RANDOM = 3 };
 
+/* Squares of shorter lengths round to 0 in doubles, and what has no length isn't clipped; as CLIP_LEAST of R/dp-optimize.R */
+#define OPTIM_CLIP_LEAST 1e-150
+
 struct optim {
     manifold_t m;
     const struct problem *problem;
@@ -18,6 +21,8 @@ struct optim {
     size_t lots;          /* disjoint: batches into which each record falls by lot, with chance `rate` each; 0: by its place */
     double rate, divisor; /* Poisson: share; and the public number by which a step's sum is divided */
     double clip, sd;      /* clipping norm; noise on the mean gradient of a batch */
+    double *spent, most;  /* each record's (unit's) sum of squared gradients, in squares of the clip, secret, and what it may come to; NULL:
+                           * none is kept */
     size_t inner;         /* variance reduction: steps an epoch (steps is a multiple), 0: none */
     double snapshot_clip, snapshot_sd, snapshot_divisor;
     int paper;        /* both gradients clipped apart, noise in the steps only: Algorithm 11 as published */
@@ -47,6 +52,12 @@ void optim_start(struct optim *o);
 size_t optim_draw_batch(struct optim *o, size_t step, const size_t **which);
 /* scales each of count tangent vectors at p to length at most `clip`; what has no length becomes 0 */
 void optim_clip(manifold_t m, double *v, const double *p, size_t count, double clip, double *work);
+/* Budgets of records (units) in `spent`, one for each, which begin at 0 and are kept nowhere else. Whether they are proven for such
+ * steps: with all records, which are at hand. */
+int optim_budgets(struct optim *o, double *spent);
+/* takes what each of count clipped gradients costs from the budgets of the records (units) `who`, and shortens those that cost more than is
+ * left to that */
+void optim_ration(struct optim *o, double *v, const double *p, const size_t *who, size_t count, double *work);
 int optim_add_noise(struct optim *o, double *v, const double *p, double sd, double *work);
 /* transport where it is closed form, else the isometry of frames; total */
 void optim_carry(manifold_t m, double *v, const double *p, const double *q, size_t count, double *work);

@@ -90,6 +90,39 @@ void optim_clip(manifold_t m, double *v, const double *p, size_t count, double c
     }
 }
 
+int optim_budgets(struct optim *o, double *spent)
+{
+    o->spent = spent;
+    for (size_t i = 0; i < o->problem->n; i++)
+        spent[i] = 0;
+    return o->sampling == OPTIM_FULL && !o->inner && !o->problem->sum;
+}
+
+/* a + b of numbers that aren't negative, rounded up; whole numbers stay exact. (What is taken off the sum first is exact.) */
+static double sum_up(double a, double b)
+{
+    double high = a > b ? a : b, low = a > b ? b : a, sum = high + low;
+    return sum - high < low ? nextafter(sum, INFINITY) : sum;
+}
+
+void optim_ration(struct optim *o, double *v, const double *p, const size_t *who, size_t count, double *work)
+{
+    manifold_t m = o->m;
+    size_t n = m->ambient;
+    double slack = (double)(16 + n) * RIEMDP_EPS; /* of the sum of squares, and of what is made of it */
+    for (size_t i = 0; i < count; i++) {
+        double *g = v + i * n, *spent = o->spent + who[i], sq, scale = 0;
+        if (m->ops->inner(m, &sq, one(p), one(g), one(g), 0, 1, work) == STATUS_OK && sq >= 0) {
+            double length = sqrt(sq) / o->clip, cost = length * length * (1 + slack);
+            double sum = sum_up(*spent, cost > 1 - 1e-12 ? 1 : cost); /* a clipped one's is 1: the clip's own rounding is the noise's matter */
+            scale = sum <= o->most ? 1 : fmin(1, sqrt(o->most - *spent) / length * (1 - slack));
+            *spent = sum <= o->most ? sum : o->most;
+        }
+        for (size_t j = 0; j < n; j++) /* in any case: those whose budget is used up take as long as others */
+            g[j] = scale > 0 ? scale * g[j] : 0;
+    }
+}
+
 int optim_add_noise(struct optim *o, double *v, const double *p, double sd, double *work)
 {
     manifold_t m = o->m;

@@ -1,6 +1,7 @@
 /* One step's gradient of DP-RGD and DP-RSGD: clipped in the metric at the public iterate, summed, divided by a public number, noise
  * added. Replacing a record moves the sum by at most 2 clip, adding or removing one that enters the step by at most clip. So does a unit
- * of several records, which counts with the average of their clipped gradients. */
+ * of several records, which counts with the average of their clipped gradients. Where each has a budget of its own, it moves all steps' sums
+ * together by no more than so many steps' would be (inst/proofs/optimisers.md, Individual budgets). */
 #include "optim.h"
 #include "tangent_noise.h"
 
@@ -69,6 +70,30 @@ static void sum_units(struct optim *o, double *sum, const struct problem_step *s
     }
 }
 
+/* the same where each unit has a budget: its rows by themselves, as what is rationed is their average */
+static void sum_rationed_units(struct optim *o, double *sum, const struct problem_step *s, const size_t *which,
+                               size_t count, double *work)
+{
+    const struct problem *q = o->problem;
+    size_t n = o->m->ambient, block = q->block;
+    double *g = work, *mean = g + block * n, *rest = mean + block * n;
+    for (size_t u = 0; u < count; u++) {
+        for (size_t j = 0; j < n; j++)
+            mean[j] = 0;
+        for (size_t unit = u, row = 0; unit == u;) {
+            size_t some = next_records(q, which, u + 1, &unit, &row);
+            optim_rows(q, s, g, NULL, NULL, q->some, some, rest);
+            for (size_t i = 0; i < some; i++)
+                for (size_t j = 0; j < n; j++)
+                    mean[j] += q->share[i] * g[i * n + j];
+        }
+        optim_ration(o, mean, s->p, which + u, 1, rest);
+        for (size_t j = 0; j < n; j++)
+            sum[j] += mean[j];
+        host_tick(o->m->host, o->done, o->total);
+    }
+}
+
 void optim_sum(struct optim *o, double *sum, const struct problem_step *s, const size_t *which, size_t count,
                double *work)
 {
@@ -84,12 +109,14 @@ void optim_sum(struct optim *o, double *sum, const struct problem_step *s, const
         return;
     }
     if (q->first) {
-        sum_units(o, sum, s, which, count, work);
+        (o->spent ? sum_rationed_units : sum_units)(o, sum, s, which, count, work);
         return;
     }
     for (size_t begin = 0; begin < count; begin += block) {
         size_t some = count - begin < block ? count - begin : block;
         optim_rows(q, s, g, h, NULL, which + begin, some, rest);
+        if (o->spent)
+            optim_ration(o, g, s->p, which + begin, some, rest);
         for (size_t i = 0; i < some; i++)
             for (size_t j = 0; j < n; j++)
                 sum[j] += g[i * n + j];

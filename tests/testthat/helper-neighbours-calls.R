@@ -635,7 +635,13 @@ neighbour_calls <- function() {
     dp_optimize = list(kind = c("points", "own"), cases = c(optimise_cases(c("sphere", "matrices"), c("array", "mf_points")), list(
       poisson = list(method = "rsgd", spaces = "sphere",
                      args = list(method = "rsgd", noise_multiplier = 30, sampling = "poisson", rate = 0.3, batch = 6, steps = 3)),
-      own = list(method = "rgd", spaces = "plane", own = TRUE, args = list(method = "rgd", epsilon = 1, steps = 3)))),
+      own = list(method = "rgd", spaces = "plane", own = TRUE, args = list(method = "rgd", epsilon = 1, steps = 3)),
+      # budgets of records, of units, of a private number of records
+      budgets = list(method = "rgd", spaces = c("sphere", "matrices"), args = list(epsilon = 1, steps = 4, individual = 2)),
+      budgets_unit = list(method = "rgd", spaces = "sphere", args = list(epsilon = 1, steps = 4, individual = 2, unit = rep_len(1:5, NEIGHBOURS))),
+      budgets_own = list(method = "rgd", spaces = "plane", own = TRUE, args = list(epsilon = 1, steps = 4, restarts = 2, individual = 3)),
+      budgets_more = list(method = "sized", spaces = "sphere", pair = "more", noisy = SIZED_RUN, forms = c("array", "mf_points"),
+                          args = list(epsilon = 1, steps = 4, individual = 2, neighbours = "add_remove")))),
                        noisy = "^[$](value|trace[$]gradient_norm)", call = optimise_call),
     dp_resume = list(kind = c("points", "own"), cases = list(
       rgd = list(method = "rgd", spaces = "sphere", args = list(method = "rgd", epsilon = 1, steps = 40)),

@@ -602,7 +602,8 @@ NUMBERS <- list(
   "chunks.md, 4" = moved_shares, "linear-regression.md, 4" = moved_statistics,
   "linear-regression.md, 5" = moved_moments, "linear-regression.md, 16" = moved_moments, "linear-regression.md, 10" = moved_entries,
   "linear-regression.md, 8" = moved_search, "regression.md, 1" = moved_noisy_step, "regression.md, 3" = moved_steepest,
-  "regression.md, 4" = moved_curve, "regression.md, 6" = moved_spline, "regression.md, 7" = moved_spline, "optimisers.md, Whole runs" = moved_optimum
+  "regression.md, 4" = moved_curve, "regression.md, 6" = moved_spline, "regression.md, 7" = moved_spline, "optimisers.md, Whole runs" = moved_optimum,
+  "optimisers.md, Individual budgets" = moved_optimum
 )
 
 # ---- trials -----------------------------------------------------------------------------------------------------------------------

@@ -323,6 +323,24 @@ test_that("clips hold for every record, in every pass", {
   expect_equal(mf_dist(S, after(2, 0.04), c(0, 0, 1)), 1 - 0.2 + 0.04, tolerance = 1e-9)
 })
 
+test_that("no clip is so small that squares of lengths vanish: what has no length would pass it", {
+  # a gradient of 1e-165 has a squared length of 0 in doubles, and the noise at a clip of 1e-200 would be some 1e-200
+  M <- euclidean(2)
+  x <- rbind(c(1e-165, 0), matrix(0, 9, 2))
+  run <- function(clip, ...) dp_optimize(problem_frechet(M), x, 1, 1e-6, start = c(0, 0), clip = clip, lr = 1, steps = 1, ...)
+  ledger <- dp_ledger(NULL, 5, 1e-5)
+  expect_error(run(1e-200, ledger = ledger), "at least 1e-150", class = "riemdp_error_argument")
+  expect_error(run(c(1, 1e-200), method = "rsvrg", batch = 2, inner = 1), "at least 1e-150", class = "riemdp_error_argument")
+  expect_identical(nrow(ledger_history(ledger)), 0L)
+  expect_error(raw_run(M, x, "frechet", c(0, 0), clip = 1e-200, lr = 1, n = 10), class = "riemdp_error_argument")
+  expect_error(raw_run(M, x, "frechet", c(0, 0), snapshot_clip = 1e-200, lr = 1, n = 10), class = "riemdp_error_argument")
+  chunk <- list(clip = 1e-200, apart = FALSE, losses = FALSE)
+  expect_error(.Call(riemdp:::riemdp_chunk_gradients, M, x, "frechet", 1, NULL, 10, c(0, 0), NULL, chunk, NULL, NULL), class = "riemdp_error_argument")
+  # the smallest one clips
+  x[1, 1] <- 1e-140
+  expect_equal(raw_run(M, x, "frechet", c(0, 0), clip = 1e-150, lr = 1, n = 10)[1] / 1e-151, 1, tolerance = 1e-9)
+})
+
 test_that("batches are uniform and Poisson", {
   # Euclidean line, records 1e4^i apart in nothing but name: one step of length one shows which records were drawn
   M <- euclidean(5)

@@ -284,7 +284,7 @@ test_that("whose neighbours a run is about is said, and what can't be is refused
   refused(run_of(chunks(x, 10), ledger = ledger), "in memory")
   refused(run_of(NULL, ledger = ledger, problem = problem(NULL, function(w) w, spd(2)), clip = 1), "in `data`")
   refused(ask(clip = 1e-320), "clip", "riemdp_error_argument")
-  refused(ask(clip = 1e-285), "whatever the number", "riemdp_error_argument")
+  refused(ask(clip = 1e-285), "at least 1e-150", "riemdp_error_argument")
   refused(ask(epsilon = 2000), "whatever the number", "riemdp_error_argument")
   refused(ask(unit = replace(rep(1:4, 10), 3, NA)), "no unit", "riemdp_error_argument")
   refused(dp_pca(chunks(as.matrix(iris[1:4]), 50), 1, 1, 1e-6, 8, neighbours = "add_remove", ledger = ledger), "in memory")
