@@ -441,15 +441,38 @@ refuse_public_parts <- function(event) {
 
 #' @rdname dp_event
 #' @export
-event_shuffle <- function(n, event) shuffle_of(n, check_event(event))
+event_shuffle <- function(n, event, variation = NULL, common = NULL) {
+  shuffle_of(n, check_event(event), variation, common)
+}
 
-shuffle_of <- function(n, event) {
+shuffle_of <- function(n, event, variation = NULL, common = NULL) {
   n <- as.double(check_count(n, "n", least = 2, most = 1e9))
   if (event$type != "pure") {
     abort_riemdp("unsupported",
                  "`event` must be event_pure(): shuffling has a theorem for local randomisers that are epsilon-DP.")
   }
-  new_event("shuffle", set_adjacency(event$adjacency, "replace-one", "shuffling"), list(n = n), list(event))
+  told <- shuffle_numbers(event$parameters$epsilon, variation, common)
+  new_event("shuffle", set_adjacency(event$adjacency, "replace-one", "shuffling"), c(list(n = n), told), list(event))
+}
+
+# What is known of the randomiser's laws, each within what epsilon allows; the last digits of it may be rounded
+shuffle_numbers <- function(epsilon, variation, common) {
+  if (is.null(variation)) {
+    if (is.null(common)) return(NULL)
+    abort_riemdp("argument", "`common` belongs to `variation`: without it nothing is shared for certain.")
+  }
+  told <- list(variation = check_number(variation, "variation", positive = TRUE))
+  if (told$variation > outwards(tanh(epsilon / 2))) {
+    abort_riemdp("argument", sprintf("`variation` must be at most tanh(epsilon/2), here %.6g, which always holds.",
+                                     tanh(epsilon / 2)))
+  }
+  if (is.null(common)) return(told)
+  told$common <- check_number(common, "common", least = 1)
+  if (log(told$common) > outwards(epsilon)) {
+    abort_riemdp("argument", sprintf("`common` must be at most e^epsilon, here %.6g, which always holds.",
+                                     exp(epsilon)))
+  }
+  told
 }
 
 #' @rdname dp_event
@@ -569,7 +592,7 @@ remake_event <- function(type, p, adjacency, inner) {
     poisson = poisson_of(p$q, inner[[1]]), poisson_replaced = poisson_replaced(p$q, p$noise_multiplier),
     poisson_capped = poisson_capped(p$q, inner[[1]], p$most, p$records),
     allocation = allocation_of(p$steps, inner[[1]]), sample = sample_of(p$q, inner[[1]]),
-    resample = resample_of(p$size, p$n, inner[[1]]), shuffle = shuffle_of(p$n, inner[[1]]),
+    resample = resample_of(p$size, p$n, inner[[1]]), shuffle = shuffle_of(p$n, inner[[1]], p$variation, p$common),
     select = select_of(inner[[1]], p$mean, p$shape),
     compose = compose_of(inner, p$times, adjacency), parallel = parallel_of(inner, p$keys, adjacency)
   )
