@@ -33,7 +33,7 @@ atoms_told <- function(told) {
     a <- (floor(clones / 2) + 1):min(clones, max(last, floor(clones / 2) + 1))
     k <- which(law$share[i, ] > 0)
     shared <- told$common * law$at[k]
-    second <- outer(small * a + clones - a, shared, `+`)
+    second <- outer(small * a + (clones - a), shared, `+`)
     first <- outer(a + small * (clones - a), shared, `+`)
     mass <- outer(stats::dbinom(a, clones, 0.5), law$share[i, k]) * first * (weight / told$n)
     cbind(as.vector(log1p(-expm1(-told$epsilon) * (2 * a - clones) / second)), as.vector(mass))

@@ -6,9 +6,11 @@
 # e^-epsilon0 is beyond doubles from here on
 SHUFFLE_EPSILON_MOST <- 700
 
-# the grid of K, over the spread of a sum at the loss that matters, and over its own
+# the grid of K, over the spread of a sum at the loss that matters, and over its own: with few clones their coins say
+# nothing of how fine it must be
 SHUFFLE_FINE <- 1 / 32
 SHUFFLE_COARSE <- 2
+SHUFFLE_FEW <- 400
 
 # What is known of a shuffle besides its epsilon0, or NULL where that is nothing: list(epsilon, n, variation, clone
 # (chance of A or B), common (over e), chance (of K)). More clones and a larger common ratio are worse: rounded up.
@@ -48,7 +50,9 @@ shuffle_step <- function(told, rate, least) {
   tells <- -expm1(-told$epsilon)
   far <- shuffle_far(told)
   wanted <- SHUFFLE_FINE * tells * (1 + exp(far)) * sqrt(clones) / 2 / (told$common * expm1(far))
-  max(1, floor(min(max(wanted, least), SHUFFLE_COARSE * sqrt(shared * (1 - rate)))))
+  spread <- sqrt(shared * (1 - rate))
+  if (clones < SHUFFLE_FEW) wanted <- min(wanted, spread / 8)
+  if (least < 0.1) 1 else max(1, floor(min(max(wanted, least), SHUFFLE_COARSE * spread)))
 }
 
 # the loss of counts that are six standard deviations out
