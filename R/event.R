@@ -68,6 +68,13 @@ TIMES_MOST <- 1e12
 #'   Gaboardi 2018).
 #' * `event_shuffle(n, event)`: `n` reports in random order, each of one record by the same epsilon-DP randomiser, which
 #'   sees no other report. Only for `event_pure()`: there the theorem holds (Feldman, McMillan and Talwar 2022).
+#' * `event_shuffle(n, event, variation, common)`: the same of a randomiser of which more is known. `variation` bounds
+#'   the total variation distance between the laws of any two records' reports: for randomised response among k answers
+#'   \eqn{(e^\varepsilon-1)/(e^\varepsilon+k-1)}, for Laplace noise on numbers from an interval
+#'   \eqn{1-e^{-\varepsilon/2}}. `common` is \eqn{\kappa} where for the densities a, b, c of any three records' reports
+#'   \eqn{\kappa c \ge [(e^\varepsilon-\kappa)\min(a,b) + (\kappa-1)\max(a,b)]/(e^\varepsilon-1)} everywhere: 1 where no
+#'   report is likelier than at its least for more than one record, as in randomised response; `NULL` is
+#'   \eqn{e^\varepsilon}, which always holds. Both must hold for all records, not only for likely ones.
 #' * `event_select(event, mean, shape)`: the event run a secret number of times, of which only the best result by a
 #'   score that is part of each run's own result is shown; to choose a radius or a method. The number is drawn from the
 #'   negative binomial law of that shape without its zero, of this mean; shape 1 is geometric, 0 logarithmic. A pure
@@ -105,6 +112,8 @@ TIMES_MOST <- 1e12
 #'   them. They are divided by their sum.
 #' @param q probability or share, above 0 and at most 1; for `event_pair()` masses of the second law, as many as `p`.
 #' @param n number of reports, or of records, a whole number of at least 2.
+#' @param variation a number above 0 and at most tanh(epsilon/2), or `NULL` for that: it always holds.
+#' @param common a number from 1 to \eqn{e^\varepsilon}, or `NULL` for that; only with `variation`.
 #' @param most,records whole numbers: how many records a sample holds at most, and a data set.
 #' @param event,... events.
 #' @param mean mean number of runs, above 1 and at most 1e9.
@@ -131,6 +140,8 @@ TIMES_MOST <- 1e12
 #'   Feldman, McMillan and Talwar (2022), Stronger privacy amplification by shuffling, SODA 2023,
 #'   \doi{10.1137/1.9781611977554.ch181}, whose erratum (arXiv 2208.04591) names a gap; our proof is in
 #'   `inst/proofs/accounting.md`, section 1.
+#'   Wang, Peng, Li, Wen and others (2024), Privacy amplification via shuffling: unified, simplified, and tightened,
+#'   \doi{10.48550/arXiv.2304.05007}, whose pair leaves out what `common` is about; with our proof it is in ours.
 #'   Papernot and Steinke (2022), Hyperparameter tuning with Renyi differential privacy, ICLR 2022,
 #'   \doi{10.48550/arXiv.2110.03620}.
 #'   Balle, Barthe and Gaboardi (2018), Privacy amplification by subsampling, \doi{10.48550/arXiv.1807.01647}.
@@ -151,6 +162,10 @@ TIMES_MOST <- 1e12
 #' # ten releases on one secret sample of a tenth, and on ten samples
 #' dp_epsilon(event_poisson(0.1, event_compose(event_pure(0.1), times = 10)), 0)
 #' dp_epsilon(event_compose(event_poisson(0.1, event_pure(0.1)), times = 10), 0)
+#' # 10,000 shuffled reports by randomised response among 100 answers, and by any randomiser of that epsilon
+#' variation <- expm1(4) / (exp(4) + 99)
+#' dp_epsilon(event_shuffle(1e4, event_pure(4), variation, common = 1), 1e-6)
+#' dp_epsilon(event_shuffle(1e4, event_pure(4)), 1e-6)
 #' # three epochs, in each of which every record is in one of a hundred batches by lot
 #' event_compose(event_allocation(100, event_gaussian(1)), times = 3)
 #' @name dp_event
@@ -453,26 +468,6 @@ shuffle_of <- function(n, event, variation = NULL, common = NULL) {
   }
   told <- shuffle_numbers(event$parameters$epsilon, variation, common)
   new_event("shuffle", set_adjacency(event$adjacency, "replace-one", "shuffling"), c(list(n = n), told), list(event))
-}
-
-# What is known of the randomiser's laws, each within what epsilon allows; the last digits of it may be rounded
-shuffle_numbers <- function(epsilon, variation, common) {
-  if (is.null(variation)) {
-    if (is.null(common)) return(NULL)
-    abort_riemdp("argument", "`common` belongs to `variation`: without it nothing is shared for certain.")
-  }
-  told <- list(variation = check_number(variation, "variation", positive = TRUE))
-  if (told$variation > outwards(tanh(epsilon / 2))) {
-    abort_riemdp("argument", sprintf("`variation` must be at most tanh(epsilon/2), here %.6g, which always holds.",
-                                     tanh(epsilon / 2)))
-  }
-  if (is.null(common)) return(told)
-  told$common <- check_number(common, "common", least = 1)
-  if (log(told$common) > outwards(epsilon)) {
-    abort_riemdp("argument", sprintf("`common` must be at most e^epsilon, here %.6g, which always holds.",
-                                     exp(epsilon)))
-  }
-  told
 }
 
 #' @rdname dp_event
