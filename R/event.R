@@ -141,7 +141,7 @@ TIMES_MOST <- 1e12
 #'   \doi{10.1137/1.9781611977554.ch181}, whose erratum (arXiv 2208.04591) names a gap; our proof is in
 #'   `inst/proofs/accounting.md`, section 1.
 #'   Wang, Peng, Li, Wen and others (2024), Privacy amplification via shuffling: unified, simplified, and tightened,
-#'   \doi{10.48550/arXiv.2304.05007}, whose pair leaves out what `common` is about; with our proof it is in ours.
+#'   \doi{10.48550/arXiv.2304.05007}, which has no number like `common`.
 #'   Papernot and Steinke (2022), Hyperparameter tuning with Renyi differential privacy, ICLR 2022,
 #'   \doi{10.48550/arXiv.2110.03620}.
 #'   Balle, Barthe and Gaboardi (2018), Privacy amplification by subsampling, \doi{10.48550/arXiv.1807.01647}.
