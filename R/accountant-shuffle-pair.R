@@ -20,7 +20,7 @@ symmetric_source <- function(loss, mass, infinite = 0) {
 # The same pair as atoms
 atoms_told <- function(told) {
   if (told$epsilon > SHUFFLE_EPSILON_MOST || told$epsilon < 1e-15) {
-    return(symmetric_source(told$epsilon, shuffle_alone(told, 0)))
+    return(symmetric_source(told$epsilon, min(1, outwards(told$variation / -expm1(-told$epsilon)))))
   }
   tiny <- 1e-30
   law <- shuffle_law(told, tiny, SHUFFLE_TERMS * 10 / (1 + 6 * sqrt(told$n * told$clone)))
