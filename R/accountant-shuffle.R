@@ -95,7 +95,7 @@ cell_chances <- function(size, rate, at) {
 
 # The record's own report, all others being told: a bound for any n
 shuffle_alone <- function(told, epsilon) {
-  min(1, told$variation * expm1(epsilon - told$epsilon) / expm1(-told$epsilon) * (1 + 1e-14))
+  min(1, told$variation * (expm1(epsilon - told$epsilon) / expm1(-told$epsilon)) * (1 + 1e-14))
 }
 
 # E(X_1 + ... + X_n)_+ / n, summed over the clones and what is shared

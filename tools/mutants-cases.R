@@ -536,7 +536,7 @@ mutant("shuffle-grid-mean", "R/accountant-shuffle.R", "cbind(0, moved[, -points,
 mutant("shuffle-grid-down", "R/accountant-shuffle.R", "  mass - moved + cbind(0,", "  mass - 0.97 * moved + cbind(0,", "what moves up leaves its point", "accountant-shuffle")
 mutant("shuffle-grid-one-less", "R/accountant-shuffle.R", "cell_chances(pmax(size - 1, 0), rate, at - 1)", "cell_chances(pmax(size - 1, 0), rate, at)", "the mean of a part of a binomial law", "accountant-shuffle")
 mutant("shuffle-grid-tails", "R/accountant-shuffle.R", "1 - tails[, i + 1]", "tails[, i + 1]", "a cell between lower and upper tails", "accountant-shuffle")
-mutant("shuffle-alone", "R/accountant-shuffle.R", "told$variation * expm1(epsilon - told$epsilon) / expm1(-told$epsilon)", "0.97 * told$variation * expm1(epsilon - told$epsilon) / expm1(-told$epsilon)", "what the record's own report shows", "accountant-shuffle")
+mutant("shuffle-alone", "R/accountant-shuffle.R", "told$variation * (expm1(epsilon - told$epsilon)", "0.97 * told$variation * (expm1(epsilon - told$epsilon)", "what the record's own report shows", "accountant-shuffle")
 mutant("shuffle-told-gain", "R/accountant-shuffle.R", "gain <- -expm1(epsilon - told$epsilon)", "gain <- -0.97 * expm1(epsilon - told$epsilon)", "a clone's part in delta", "accountant-shuffle")
 mutant("shuffle-told-loss", "R/accountant-shuffle.R", "loss <- expm1(epsilon) - expm1(-told$epsilon)", "loss <- 1.03 * (expm1(epsilon) - expm1(-told$epsilon))", "the other clone's part in delta", "accountant-shuffle")
 mutant("shuffle-told-shared", "R/accountant-shuffle.R", "shared * (below + under)", "1.03 * shared * (below + under)", "what is shared takes off delta", "accountant-shuffle")
