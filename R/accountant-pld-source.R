@@ -87,10 +87,6 @@ atoms_discrete_gaussian <- function(sigma, sensitivity, dimension) {
 # With C ~ Bin(n - 1, clone_chance(epsilon)), A ~ Bin(C, 1/2) and one coin for the record: the pair
 # (A + coin, C - A + 1 - coin) against (A + 1 - coin, C - A + coin)
 atoms_shuffle <- function(n, epsilon) {
-  if (n > SHUFFLE_ATOMS) {
-    abort_riemdp("unpriced",
-                 sprintf("more than %g shuffled reports are priced alone, not in compositions.", SHUFFLE_ATOMS))
-  }
   p <- clone_chance(epsilon)
   s <- stats::plogis(epsilon)
   other <- stats::plogis(-epsilon)

@@ -22,7 +22,7 @@ pld_part <- function(event, direction, upper = TRUE) {
     discrete_laplace = atoms_discrete_laplace(lattice_rate(p), p$sensitivity),
     discrete_gaussian = atoms_discrete_gaussian(p$sigma, p$sensitivity, p$dimension),
     mixture = mixture_source(p, direction == "enter"),
-    shuffle = atoms_shuffle(p$n, event$children[[1]]$parameters$epsilon),
+    shuffle = shuffle_source(event),
     select = atoms_pure(pair_of_select(event)),
     custom = claimed_source(event, direction, upper),
     pair = atoms_pair(pair_laws(p, direction == "enter")),

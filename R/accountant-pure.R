@@ -104,6 +104,12 @@ advanced_epsilon <- function(event, delta) {
   list(value = (sqrt(-2 * log(delta) * sum(times * e^2)) + sum(times * e * expm1(e))) * (1 + 1e-15))
 }
 
+shuffle_delta <- function(event, epsilon) {
+  told <- shuffle_told(event)
+  if (is.null(told)) shuffle_delta_of(event$parameters$n, event$children[[1]]$parameters$epsilon, epsilon) else
+    told_delta(told, epsilon)
+}
+
 # a single shuffle, summed over the number of clones
 shuffle_delta_of <- function(n, epsilon0, epsilon) {
   if (epsilon >= epsilon0) return(0)
@@ -147,7 +153,7 @@ single_delta_of <- function(event, epsilon, below = FALSE) {
     discrete_laplace = if (p$scale < 1e-300) as.double(!below) else
       discrete_laplace_delta(lattice_rate(p), p$sensitivity, epsilon, side),
     discrete_gaussian = discrete_delta(p, epsilon, below),
-    shuffle = shuffle_delta_of(p$n, event$children[[1]]$parameters$epsilon, epsilon), # never asked from below
+    shuffle = shuffle_delta(event, epsilon), # never asked from below
     sample = down * times_share(p$q, inner(above_sample(epsilon, p$q, side)), side),
     poisson = poisson_delta_of(inner, p$q, epsilon, side),
     resample = resample_delta_of(event, epsilon),

@@ -32,7 +32,9 @@ describe_event <- function(e) {
     resample = sprintf("sample with replacement(size = %s of %s, %s)", number(p$size), number(p$n), inside),
     allocation = sprintf("one of %s steps by lot(%s)", number(p$steps), inside),
     sample = sprintf("sample without replacement(q = %s, %s)", number(p$q), inside),
-    shuffle = sprintf("shuffle(n = %s, %s)", number(p$n), inside),
+    shuffle = sprintf("shuffle(n = %s%s%s, %s)", number(p$n),
+                      if (is.null(p$variation)) "" else sprintf(", variation = %s", number(p$variation)),
+                      if (is.null(p$common)) "" else sprintf(", common = %s", number(p$common)), inside),
     select = sprintf("best of several(mean = %s, shape = %s, %s)", number(p$mean), number(p$shape), inside),
     compose = describe_composed(inside, p$times),
     parallel = sprintf("parallel over %s keys(%s)", p$keys, paste(inside, collapse = ", "))

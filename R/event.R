@@ -68,6 +68,13 @@ TIMES_MOST <- 1e12
 #'   Gaboardi 2018).
 #' * `event_shuffle(n, event)`: `n` reports in random order, each of one record by the same epsilon-DP randomiser, which
 #'   sees no other report. Only for `event_pure()`: there the theorem holds (Feldman, McMillan and Talwar 2022).
+#' * `event_shuffle(n, event, variation, common)`: the same of a randomiser of which more is known. `variation` bounds
+#'   the total variation distance between the laws of any two records' reports: for randomised response among k answers
+#'   \eqn{(e^\varepsilon-1)/(e^\varepsilon+k-1)}, for Laplace noise on numbers from an interval
+#'   \eqn{1-e^{-\varepsilon/2}}. `common` is \eqn{\kappa} where for the densities a, b, c of any three records' reports
+#'   \eqn{\kappa c \ge [(e^\varepsilon-\kappa)\min(a,b) + (\kappa-1)\max(a,b)]/(e^\varepsilon-1)} everywhere: 1 where no
+#'   report is likelier than at its least for more than one record, as in randomised response; `NULL` is
+#'   \eqn{e^\varepsilon}, which always holds. Both must hold for all records, not only for likely ones.
 #' * `event_select(event, mean, shape)`: the event run a secret number of times, of which only the best result by a
 #'   score that is part of each run's own result is shown; to choose a radius or a method. The number is drawn from the
 #'   negative binomial law of that shape without its zero, of this mean; shape 1 is geometric, 0 logarithmic. A pure
@@ -105,6 +112,8 @@ TIMES_MOST <- 1e12
 #'   them. They are divided by their sum.
 #' @param q probability or share, above 0 and at most 1; for `event_pair()` masses of the second law, as many as `p`.
 #' @param n number of reports, or of records, a whole number of at least 2.
+#' @param variation a number above 0 and at most tanh(epsilon/2), or `NULL` for that: it always holds.
+#' @param common a number from 1 to \eqn{e^\varepsilon}, or `NULL` for that; only with `variation`.
 #' @param most,records whole numbers: how many records a sample holds at most, and a data set.
 #' @param event,... events.
 #' @param mean mean number of runs, above 1 and at most 1e9.
@@ -131,6 +140,8 @@ TIMES_MOST <- 1e12
 #'   Feldman, McMillan and Talwar (2022), Stronger privacy amplification by shuffling, SODA 2023,
 #'   \doi{10.1137/1.9781611977554.ch181}, whose erratum (arXiv 2208.04591) names a gap; our proof is in
 #'   `inst/proofs/accounting.md`, section 1.
+#'   Wang, Peng, Li, Wen and others (2024), Privacy amplification via shuffling: unified, simplified, and tightened,
+#'   \doi{10.48550/arXiv.2304.05007}, which has no number like `common`.
 #'   Papernot and Steinke (2022), Hyperparameter tuning with Renyi differential privacy, ICLR 2022,
 #'   \doi{10.48550/arXiv.2110.03620}.
 #'   Balle, Barthe and Gaboardi (2018), Privacy amplification by subsampling, \doi{10.48550/arXiv.1807.01647}.
@@ -151,6 +162,10 @@ TIMES_MOST <- 1e12
 #' # ten releases on one secret sample of a tenth, and on ten samples
 #' dp_epsilon(event_poisson(0.1, event_compose(event_pure(0.1), times = 10)), 0)
 #' dp_epsilon(event_compose(event_poisson(0.1, event_pure(0.1)), times = 10), 0)
+#' # 10,000 shuffled reports by randomised response among 100 answers, and by any randomiser of that epsilon
+#' variation <- expm1(4) / (exp(4) + 99)
+#' dp_epsilon(event_shuffle(1e4, event_pure(4), variation, common = 1), 1e-6)
+#' dp_epsilon(event_shuffle(1e4, event_pure(4)), 1e-6)
 #' # three epochs, in each of which every record is in one of a hundred batches by lot
 #' event_compose(event_allocation(100, event_gaussian(1)), times = 3)
 #' @name dp_event
@@ -441,15 +456,18 @@ refuse_public_parts <- function(event) {
 
 #' @rdname dp_event
 #' @export
-event_shuffle <- function(n, event) shuffle_of(n, check_event(event))
+event_shuffle <- function(n, event, variation = NULL, common = NULL) {
+  shuffle_of(n, check_event(event), variation, common)
+}
 
-shuffle_of <- function(n, event) {
+shuffle_of <- function(n, event, variation = NULL, common = NULL) {
   n <- as.double(check_count(n, "n", least = 2, most = 1e9))
   if (event$type != "pure") {
     abort_riemdp("unsupported",
                  "`event` must be event_pure(): shuffling has a theorem for local randomisers that are epsilon-DP.")
   }
-  new_event("shuffle", set_adjacency(event$adjacency, "replace-one", "shuffling"), list(n = n), list(event))
+  told <- shuffle_numbers(event$parameters$epsilon, variation, common)
+  new_event("shuffle", set_adjacency(event$adjacency, "replace-one", "shuffling"), c(list(n = n), told), list(event))
 }
 
 #' @rdname dp_event
@@ -569,7 +587,7 @@ remake_event <- function(type, p, adjacency, inner) {
     poisson = poisson_of(p$q, inner[[1]]), poisson_replaced = poisson_replaced(p$q, p$noise_multiplier),
     poisson_capped = poisson_capped(p$q, inner[[1]], p$most, p$records),
     allocation = allocation_of(p$steps, inner[[1]]), sample = sample_of(p$q, inner[[1]]),
-    resample = resample_of(p$size, p$n, inner[[1]]), shuffle = shuffle_of(p$n, inner[[1]]),
+    resample = resample_of(p$size, p$n, inner[[1]]), shuffle = shuffle_of(p$n, inner[[1]], p$variation, p$common),
     select = select_of(inner[[1]], p$mean, p$shape),
     compose = compose_of(inner, p$times, adjacency), parallel = parallel_of(inner, p$keys, adjacency)
   )

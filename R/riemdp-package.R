@@ -12,11 +12,11 @@
 #    records subspace columns as-points landmarks as-rotations pullback formula chunk-reader chunk-answer chunk-map
 #    chunk-source chunk-units
 #  4  Accounts: events, accountants, the ledger
-#    event event-words event-matrix event-json event-price accountant-gdp accountant-pld-source accountant-pure
-#    accountant-rdp accountant-zcdp accountant-moments accountant-pld-plan accountant-pld-grid accountant-allocation
-#    accountant-pld accountant variance-reduced ledger-database ledger-chain ledger-part ledger-store ledger-rules
-#    ledger ledger-verify ledger-report
-#    wire site-policy site-secure chunk-sites site-host
+#    event-shuffle event event-words event-matrix event-json event-price accountant-gdp accountant-pld-source
+#    accountant-shuffle accountant-pure accountant-rdp accountant-zcdp accountant-moments accountant-pld-plan
+#    accountant-pld-grid accountant-shuffle-pair accountant-allocation accountant-pld accountant variance-reduced
+#    ledger-database ledger-chain ledger-part ledger-store ledger-rules ledger ledger-verify ledger-report wire
+#    site-policy site-secure chunk-sites site-host
 #  5  Noise: guarantees, laws, mechanisms for a mean
 #    guarantee mean-records mean-steps tangent-noise gaussian-profile private-release noise-error heat-kernel
 #    chord-law lower-bound shrinkage mechanism

@@ -268,6 +268,7 @@ kinds <- list(
   event = function(k) pick_event(), step_event = function(k) list(event_gaussian(1), event_laplace(2), event_pure(0.5))[[sample(3, 1)]],
   runs_mean = function(k) pick(1.5, 20), pure_event = function(k) event_pure(0.3), noise_event = function(k) event_gaussian(1.5),
   mass_pair = function(k) c(0.25, 0.75),
+  variation = function(k) pick(0.01, 0.1), common = function(k) pick(1, 1.2),
   share = function(k) pick(0.01, 0.3), delta_small = function(k) pick(1e-9, 1e-5, 0.1),
   accountant = function(k) sample(riemdp:::ACCOUNTANTS, 1), conversion = function(k) sample(riemdp:::RDP_CONVERSIONS, 1),
   unit = function(k) pick(names(riemdp:::LEDGER_RULES)), orders = function(k) c(1.5, 2, 8), rdp_values = function(k) c(0.1, 0.2, 0.5),
@@ -423,8 +424,9 @@ pick_event <- function() {
   list(event_gaussian(1), event_pure(0.3), event_compose(event_poisson(0.01, event_gaussian(1)), times = 10),
        event_sample(0.1, event_laplace(1)), event_zcdp(0.1), event_parallel(event_pure(1), event_pure(0.5)),
        event_custom("stated", mu = 0.5), event_shuffle(100, event_pure(0.5)), event_discrete_gaussian(3),
+       event_shuffle(50, event_pure(2), 0.3, 2),
        event_allocation(5, event_gaussian(1)), event_resample(3, 20, event_gaussian(1)),
-       event_poisson(0.1, event_gaussian(1), most = 60, records = 100))[[sample(12, 1)]]
+       event_poisson(0.1, event_gaussian(1), most = 60, records = 100))[[sample(13, 1)]]
 }
 
 # one string a target: "argument=kind", or the kind alone where both have one name
@@ -529,7 +531,7 @@ arguments <- c(
   event_pair = "label p=mass_pair q=mass_pair adjacency",
   event_poisson = "q=share event=step_event adjacency", event_matrix = "strategy=moves noise_multiplier=positive adjacency",
   event_allocation = "steps=count event=step_event", event_resample = "size=count n=whole event=noise_event",
-  event_sample = "q=share event=step_event", event_shuffle = "n=whole event=pure_event",
+  event_sample = "q=share event=step_event", event_shuffle = "n=whole event=pure_event variation common",
   event_select = "event=step_event mean=runs_mean shape=positive", event_group = "event=step_event size=count",
   event_compose = "a=event times=count", event_parallel = "a=step_event b=step_event keys=keys_kind", check_event = "event",
   event_price = "event unit orders delta=delta_small", dp_epsilon = "event delta=delta_small accountant conversion",
