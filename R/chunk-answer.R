@@ -35,3 +35,11 @@ SOURCE_KERNELS <- list(
   records = function(q, x) .Call(riemdp_chunk_records, q$M, x, q$which),
   seal = function(q, x) seal_of(q$key, plain_records(x))
 )
+
+# The sum that a request for one with noise is about, in d coordinates: of vectors no longer than request$radius. What
+# the records don't give is 0.
+vector_sum <- function(request, x) {
+  sum <- registered("vector", request$vector %||% "mean")(request, x)
+  d <- mf_facts(request$M)$dimension
+  if (is.double(sum) && length(sum) == d && all(is.finite(sum))) sum else rep(0, d)
+}

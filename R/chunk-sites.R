@@ -7,14 +7,6 @@ SITE_KERNELS <- list(
   noisy = c("count", "noisy"), sums = c("count", "check", "ball", "steps", "squares", "gradients", "noisy")
 )
 
-# The sum that a request for one with noise is about, in d coordinates: of vectors no longer than request$radius. What
-# the records don't give is 0.
-vector_sum <- function(request, x) {
-  sum <- registered("vector", request$vector %||% "mean")(request, x)
-  d <- mf_facts(request$M)$dimension
-  if (is.double(sum) && length(sum) == d && all(is.finite(sum))) sum else rep(0, d)
-}
-
 #' Records that stay with their holders
 #'
 #' `sites()` stands for records at several sites, e.g. hospitals, in [dp_mean()], [dp_optimize()] and [dp_pca()].
@@ -98,22 +90,28 @@ sites <- function(..., shares = FALSE, colluding = NULL, map = NULL, secure = FA
     inherits(s, "riemdp_site") && is.list(s) && is.function(s$ask) && is.double(s$n) && length(s$n) == 1
   }, NA)
   if (length(ok) == 0 || !all(ok)) abort_riemdp("argument", "give sites, as site() makes them.")
-  secure <- check_flag(secure, "secure")
-  shares <- check_flag(shares, "shares") || secure
-  if (!is.null(colluding) && !shares) abort_riemdp("argument", "`colluding` is for `shares = TRUE` and `secure = TRUE`.")
-  most <- length(all) - 1L
-  dropouts <- check_count(dropouts, "dropouts", least = 0, most = most)
-  if (dropouts > 0 && !secure) abort_riemdp("argument", "`dropouts` is for `secure = TRUE`.")
-  colluding <- if (!is.null(colluding)) check_count(colluding, "colluding", least = 0, most = most) else
-    if (secure) min(1, max(0, most - 1)) else most
+  shares <- noise_shares(all, check_flag(shares, "shares"), colluding, check_flag(secure, "secure"), dropouts)
   pieces <- lapply(unname(all), function(s) list(kind = "site", ask = s$ask))
   x <- new_chunks(pieces, vapply(all, function(s) s$n, 0), NULL, NULL, NULL, map, "sites")
-  if (shares) x$shares <- list(sites = length(all), colluding = colluding)
-  if (secure) x$shares$threshold <- secure_threshold(all, colluding, dropouts)
+  x$shares <- shares
   x$policies <- unlist(lapply(unname(all), function(s) {
     if (!is.null(s$policy)) sprintf("the site \"%s\" answers by its policy %s", s$policy$site, s$policy$hash)
   }))
   x
+}
+
+# How sites make up the noise: list(sites, colluding, threshold: of a secure sum), or NULL
+noise_shares <- function(all, shares, colluding, secure, dropouts) {
+  shares <- shares || secure
+  if (!is.null(colluding) && !shares) abort_riemdp("argument", "`colluding` is for `shares = TRUE` and `secure = TRUE`.")
+  most <- length(all) - 1L
+  dropouts <- check_count(dropouts, "dropouts", least = 0, most = most)
+  if (dropouts > 0 && !secure) abort_riemdp("argument", "`dropouts` is for `secure = TRUE`.")
+  if (!shares) return(NULL)
+  colluding <- if (!is.null(colluding)) check_count(colluding, "colluding", least = 0, most = most) else
+    if (secure) min(1, max(0, most - 1)) else most
+  c(list(sites = length(all), colluding = colluding),
+    if (secure) list(threshold = secure_threshold(all, colluding, dropouts)))
 }
 
 #' @rdname sites

@@ -74,7 +74,7 @@ lattice_first <- function(plans, size) {
   which.min(size)
 }
 
-least_noise <- function(ask, mechanisms, what) {
+smallest_noise <- function(ask, mechanisms, what) {
   plans <- component_noises(ask, mechanisms)
   plans[[lattice_first(plans, vapply(plans, `[[`, 0, what))]]
 }
@@ -83,7 +83,7 @@ least_noise <- function(ask, mechanisms, what) {
 # by the least factor above the best at each; or a first look at the gap, which decides between two.
 component_plan <- function(ask) {
   if (ask$mechanism != "auto") return(component_noise(ask$mechanism, ask))
-  if (ask$guessed) return(least_noise(ask, COMPONENT_MECHANISMS, "error"))
+  if (ask$guessed) return(smallest_noise(ask, COMPONENT_MECHANISMS, "error"))
   plans <- component_noises(ask, COMPONENT_MECHANISMS)
   signals <- component_signals(ask)
   lost <- lost_at(plans, ask, signals)

@@ -275,16 +275,6 @@ shells_quantile <- function(level, d, scale, width, first) {
   b * (1 - spare * (1 - (edges[at] / b)^d))^(1 / d) + h
 }
 
-# A positive number as whole numerator and denominator, exactly a power of two; `whole` says which way to round
-as_ratio <- function(x, whole = round) {
-  bits <- max(0, min(31, 52 - ceiling(log2(x))))
-  num <- whole(x * 2^bits)
-  if (!(num >= 1 && num <= 2^62)) {
-    abort_riemdp("argument", sprintf("a scale of %.3g lattice steps is out of range: `k` of another size would do.", x))
-  }
-  c(num, 2^bits)
-}
-
 # ---- noise for users -------------------------------------------------------------------------------------------------
 
 #' Exact discrete noise

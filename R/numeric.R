@@ -88,3 +88,16 @@ symmetric_matrix <- function(v, d) {
 
 # how many there are
 symmetric_count <- function(d) d * (d + 1) / 2
+
+# A positive number as whole numerator and denominator, exactly a power of two; `whole` says which way to round
+as_ratio <- function(x, whole = round) {
+  bits <- max(0, min(31, 52 - ceiling(log2(x))))
+  num <- whole(x * 2^bits)
+  if (!(num >= 1 && num <= 2^62)) {
+    abort_riemdp("argument", sprintf("a scale of %.3g lattice steps is out of range: `k` of another size would do.", x))
+  }
+  c(num, 2^bits)
+}
+
+# discrete normals of a lattice, of this variance more (proofs/lattice.md, section 1)
+ROUNDING_VARIANCE <- 9

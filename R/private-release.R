@@ -208,9 +208,6 @@ price_normal_curved <- function(space, sensitivity, scale, epsilon) {
              delta = profile_delta(space, scale, sensitivity, epsilon))
 }
 
-# discrete normals of a lattice, of this variance more (proofs/lattice.md, section 1)
-ROUNDING_VARIANCE <- 9
-
 price_normal_discrete <- function(sensitivity, scale, proof = "lattice.md, 1") {
   draw_price("discrete normal", proof, sensitivity, scale,
              mu = sensitivity / sqrt(scale^2 - ROUNDING_VARIANCE))

@@ -404,6 +404,12 @@ DESCENT_KERNELS <- list(
   }
 )
 
+# problems without functions of their own, by kind: of a manifold and a threshold
+PROBLEM_MAKERS <- list(
+  frechet = function(M, threshold) problem_frechet(M), huber = function(M, threshold) problem_huber(M, threshold),
+  pca = function(M, threshold) problem_pca(M)
+)
+
 # gradients at a public point, each no longer than `radius`, in orthonormal coordinates there
 PROBLEM_VECTORS <- list(
   gradient = function(q, x) {
@@ -414,16 +420,3 @@ PROBLEM_VECTORS <- list(
     if (is.double(sum)) stored_coords(q$M, q$center, sum)
   }
 )
-
-# one point's or tangent vector's numbers as they are stored, in the plain shape and back
-stored_shape <- function(M, numbers) {
-  v <- rows_to_points(matrix(numbers, 1), M)
-  if (is.null(dim(v)) || length(dim(v)) == 2 && mf_facts(M)$rows == 0) as.vector(v) else v
-}
-
-stored_coords <- function(M, p, v) as.vector(mf_coords(M, stored_shape(M, p), stored_shape(M, v)))
-
-coords_stored <- function(M, p, a) {
-  v <- as.vector(mf_from_coords(M, stored_shape(M, p), a))
-  if (is.complex(v)) as.vector(rbind(Re(v), Im(v))) else v
-}

@@ -146,3 +146,16 @@ exact_rows <- function(a) {
   a[!is.finite(a)] <- 0
   .Call(riemdp_chunk_ball, euclidean(ncol(a)), a, rep(0, ncol(a)), 1e150, NULL, "points")
 }
+
+# one point's or tangent vector's numbers as they are stored, in the plain shape and back
+stored_shape <- function(M, numbers) {
+  v <- rows_to_points(matrix(numbers, 1), M)
+  if (is.null(dim(v)) || length(dim(v)) == 2 && mf_facts(M)$rows == 0) as.vector(v) else v
+}
+
+stored_coords <- function(M, p, v) as.vector(mf_coords(M, stored_shape(M, p), stored_shape(M, v)))
+
+coords_stored <- function(M, p, a) {
+  v <- as.vector(mf_from_coords(M, stored_shape(M, p), a))
+  if (is.complex(v)) as.vector(rbind(Re(v), Im(v))) else v
+}

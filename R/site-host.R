@@ -136,10 +136,8 @@ WIRE_REQUESTS <- list(
   squares = c(M = "manifold", center = "numbers", numbers = "steps", n = "positive", at = "numbers",
               squares = "numbers"),
   gradients = c(M = "manifold", problem = "problem", p = "numbers", snapshot = "numbers?", step = "gradient",
-                bound = "positive?", counts = "string", which = "numbers?", share = "numbers?")
-)
-# of a secure sum, stage by stage
-WIRE_SECURE <- list(
+                bound = "positive?", counts = "string", which = "numbers?", share = "numbers?"),
+  # of a secure sum, stage by stage
   join = c(session = "session", index = "positive", sites = "positive", threshold = "positive", colluding = "amount",
            M = "manifold", center = "numbers", radius = "positive", step = "positive", ratio = "numbers",
            vector = "string?", problem = "problem?"),
@@ -148,7 +146,7 @@ WIRE_SECURE <- list(
   agree = c(session = "session", alive = "numbers"),
   unmask = c(session = "session", signs = "strings")
 )
-WIRE_REQUESTS <- c(WIRE_REQUESTS, WIRE_SECURE)
+WIRE_SECURE <- c("join", "share", "masked", "agree", "unmask")
 WIRE_TYPES <- list(
   session = function(v) is_string(v) && grepl(WIRE_ID, v), amount = function(v) is_positive(v) || identical(v, 0),
   strings = function(v) is.list(v) && all(vapply(v, is_string, NA)),
@@ -188,14 +186,10 @@ request_of <- function(message) {
 # refuses what the site's policy doesn't have
 hold_to_policy <- function(policy, request) {
   allowed <- c(SITE_KERNELS[[if (policy$trust == "curator") "sums" else "noisy"]],
-               if (policy$trust == "secure") names(WIRE_SECURE))
+               if (policy$trust == "secure") WIRE_SECURE)
   if (!request$kernel %in% allowed) refuse_because("statistic")
   if (is.null(request$M)) return(invisible())
-  if (request$kernel %in% c("noisy", "join")) {
-    vector <- request$vector %||% "mean"
-    if (!vector %in% policy$sums || is.null(registered("vector", vector))) refuse_because("statistic")
-    if ((vector == "gradient") != !is.null(request$problem)) refuse_because("message")
-  }
+  if (request$kernel %in% c("noisy", "join")) hold_to_sums(policy, request)
   there <- vapply(policy$spaces, identical, NA, request$M)
   if (!any(there) || !(is.null(request$problem) || identical(request$problem$manifold, request$M))) {
     refuse_because("space")
@@ -205,12 +199,19 @@ hold_to_policy <- function(policy, request) {
   if (request$kernel == "noisy" && !(request$sd >= policy$least_noise * 2 * request$radius)) refuse_because("noise")
 }
 
+# a sum that the policy has
+hold_to_sums <- function(policy, request) {
+  vector <- request$vector %||% "mean"
+  if (!vector %in% policy$sums || is.null(registered("vector", vector))) refuse_because("statistic")
+  if ((vector == "gradient") != !is.null(request$problem)) refuse_because("message")
+}
+
 reply_to <- function(host, message, digest, analyst) {
   policy <- host$policy
   if (!identical(message$policy, host$hash)) refuse_because("policy")
   request <- request_of(message)
   hold_to_policy(policy, request)
-  if (request$kernel %in% names(WIRE_SECURE)) {
+  if (request$kernel %in% WIRE_SECURE) {
     value <- if (request$kernel == "masked") secure_masked(host, request, function(event) {
       pay_request(host, event, message$id, digest, analyst)
     }) else SECURE_STAGES[[request$kernel]](host, request)

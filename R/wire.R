@@ -255,7 +255,7 @@ read_product <- function(tree, depth) {
 }
 
 wire_problem <- function(problem) {
-  if (!problem$kind %in% c("frechet", "huber", "pca")) {
+  if (is.null(registered("problem", problem$kind))) {
     abort_riemdp("unsupported", "a problem with functions of its own isn't sent to sites.")
   }
   list(kind = problem$kind, threshold = wire_numbers(problem$threshold), manifold = wire_manifold(problem$manifold))
@@ -265,10 +265,9 @@ read_problem <- function(tree) {
   tree <- wire_fields(tree, c("kind", "threshold", "manifold"))
   M <- read_manifold(tree$manifold)
   threshold <- read_numbers(tree$threshold)
-  make <- switch(wire_string(tree$kind), frechet = function() problem_frechet(M), pca = function() problem_pca(M),
-                 huber = function() problem_huber(M, threshold), NULL)
+  make <- registered("problem", wire_string(tree$kind))
   if (is.null(make)) abort_wire("no such problem.")
-  tryCatch(make(), error = function(e) abort_wire("no such problem."))
+  tryCatch(make(M, threshold), error = function(e) abort_wire("no such problem."))
 }
 
 # ---- messages --------------------------------------------------------------------------------------------------------

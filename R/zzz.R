@@ -5,6 +5,7 @@ furnish <- function() {
                  LINEAR_KERNELS, DESCENT_KERNELS, SPLINE_KERNELS, RESIDUAL_KERNELS)
   for (kernels in tables) register("kernel", kernels)
   for (vectors in list(MEAN_VECTORS, PROBLEM_VECTORS)) register("vector", vectors)
+  register("problem", PROBLEM_MAKERS)
   register("mean mechanism", list(
     laplace = on_lattice_around(mechanism_laplace, "l2"),
     staircase = on_lattice_around(mechanism_staircase, "staircase"),
