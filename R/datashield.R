@@ -171,7 +171,7 @@ ds_ledger <- function(conns, site = NULL) {
 
 # what a site's budget has left for whoever asks
 budget_left <- function(send) {
-  told <- wire_read(send(wire_write("ledger")), "budget")
+  told <- wire_read(contained_send(send)(wire_write("ledger")), "budget")
   value <- told$value
   number <- function(name) as.double(value[[name]])
   data.frame(site = told$site, unit = unlist(value$unit), limit = number("limit"), spent = number("spent"),
@@ -183,7 +183,7 @@ budget_left <- function(send) {
 #' @rdname datashield
 #' @export
 site_app <- function(host, tokens) {
-  if (!inherits(host, "riemdp_site_host")) abort_riemdp("argument", "`host` must be what site_host() returned.")
+  check_host(host)
   if (!is.character(tokens) || !length(tokens) || is.null(names(tokens)) || any(nchar(tokens) < 32) ||
       anyDuplicated(tokens)) {
     abort_riemdp("argument", "`tokens` must be tokens of 32 characters or more, with the analysts' names.")

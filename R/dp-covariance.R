@@ -96,7 +96,7 @@ covariance_ask <- function(M, n, epsilon, center, radius, at, delta, mechanism) 
 # the mechanism that is asked for, or the one with the smallest noise
 covariance_noise <- function(ask) {
   if (ask$mechanism != "auto") return(component_noise(ask$mechanism, ask))
-  least_noise(ask, c("gauss", "laplace", "wishart"), "sd")
+  smallest_noise(ask, c("gauss", "laplace", "wishart"), "sd")
 }
 
 covariance_estimator <- list(

@@ -175,7 +175,7 @@ extended_ask <- function(ask) {
 }
 
 extended_noise <- function(ask) {
-  if (ask$mechanism == "auto") least_noise(ask, c("gauss", "laplace", "wishart"), "sd") else
+  if (ask$mechanism == "auto") smallest_noise(ask, c("gauss", "laplace", "wishart"), "sd") else
     component_noise(ask$mechanism, ask)
 }
 

@@ -84,7 +84,7 @@ site_key <- function(file) {
   key <- sodium::sig_keygen()
   old <- Sys.umask("077")
   on.exit(Sys.umask(old))
-  writeLines(hex_bytes(key), file)
+  write_new(file, charToRaw(paste0(hex_bytes(key), "\n")))
   hex_bytes(sodium::sig_pubkey(key))
 }
 
@@ -104,10 +104,16 @@ print.riemdp_site_host <- function(x, ...) {
   invisible(x)
 }
 
+check_host <- function(host) {
+  ok <- inherits(host, "riemdp_site_host") && is.list(host) && inherits(host$policy, "riemdp_site_policy") &&
+    is_string(host$hash) && is.environment(host$sessions)
+  if (!ok) abort_riemdp("argument", "`host` must be what site_host() returned.")
+}
+
 #' @rdname site_host
 #' @export
 site_reply <- function(host, text, analyst = NULL) {
-  if (!inherits(host, "riemdp_site_host")) abort_riemdp("argument", "`host` must be what site_host() returned.")
+  check_host(host)
   id <- strrep("0", 32)
   refusal <- function(reason) wire_write("refusal", id = id, reason = reason)
   message <- tryCatch(wire_read(text, c("hello", "request", "ledger")), error = function(e) NULL)
@@ -283,6 +289,7 @@ keep_answer <- function(host, id, digest, answer) {
 site_remote <- function(send, ...) {
   check_no_more(...)
   if (!is.function(send)) abort_riemdp("argument", "`send` must be a function of a text.")
+  send <- contained_send(send)
   told <- wire_read(send(wire_write("hello")), "policy")
   policy <- parse_policy(told$text)
   if (!identical(policy_hash(policy), told$hash) || !identical(sha256(told$text), told$hash)) {
@@ -292,6 +299,16 @@ site_remote <- function(send, ...) {
   out <- site(told$records, function(request) ask_remote(send, request, hash))
   out$policy <- c(policy[c("site", "trust")], list(hash = hash))
   out
+}
+
+# a user's function, whose own errors become one of the package
+contained_send <- function(send) {
+  function(text) {
+    tryCatch(send(text), error = function(e) {
+      if (inherits(e, "riemdp_error")) stop(e)
+      abort_riemdp("callback", paste("`send` stopped:", conditionMessage(e)))
+    })
+  }
 }
 
 ask_remote <- function(send, request, hash) {

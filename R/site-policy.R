@@ -95,8 +95,8 @@ policy_name <- function(x, name) {
 
 check_policy <- function(policy) {
   ok <- inherits(policy, "riemdp_site_policy") && is.list(policy)
-  again <- if (ok) tryCatch(do.call(site_policy, unclass(policy)), riemdp_error = function(e) NULL)
-  if (!ok || !identical(again, policy)) abort_riemdp("argument", "`policy` must be what site_policy() returned.")
+  again <- if (ok) tryCatch(do.call(site_policy, unclass(policy), quote = TRUE), error = function(e) NULL)
+  if (is.null(again) || !identical(again, policy)) abort_riemdp("argument", "`policy` must be what site_policy() returned.")
   policy
 }
 
@@ -154,10 +154,18 @@ write_site_policy <- function(policy, file) {
   check_policy(policy)
   if (!is_string(file)) abort_riemdp("argument", "`file` must be one string.")
   if (file.exists(file)) abort_riemdp("argument", "`file` is there: a policy is never replaced in silence.")
-  connection <- file(file, "wb")
-  on.exit(close(connection))
-  writeBin(charToRaw(policy_text(policy)), connection)
+  write_new(file, charToRaw(policy_text(policy)))
   invisible(policy_hash(policy))
+}
+
+# the bytes of a file that wasn't there
+write_new <- function(file, bytes) {
+  tryCatch({
+    connection <- suppressWarnings(file(file, "wb"))
+    on.exit(close(connection))
+    writeBin(bytes, connection)
+  }, error = function(e) abort_riemdp("argument", "the file can't be written."))
+  invisible()
 }
 
 #' @export

@@ -391,6 +391,22 @@ kinds <- list(
                                   geodesic_regression(y ~ t, k$M, chunks(list(list(y = k$x, t = as.double(seq_len(k$n))))), starts = 1, tol = 1e-6)),
   a_site = function(k) site(4, function(request) site_answer(request, k$x, "sums")), ask = function(k) function(request) site_answer(request, k$x, "sums"),
   site_policy = function(k) pick("sums", "noisy"), site_budget = function(k) dp_ledger(epsilon = 1, delta = 1e-6, rule = pick("gdp", "zcdp")),
+  part_key = function(k) rep(pick("a", "b"), 3), host_policy = function(k) riemdp::site_policy("a", kinds$host_space(k), 2, 0.1, least_records = 1),
+  host_space = function(k) tryCatch({
+    riemdp::site_policy("a", k$M, 2, 0.1)
+    k$M
+  }, riemdp_error_unsupported = function(e) euclidean(2)),
+  host = function(k) keep(k, "host", site_host(kinds$host_policy(k), mf_random(kinds$host_space(k), 3), dp_ledger(epsilon = 50, delta = 1e-6, rule = "gdp"))),
+  wire_text = function(k) pick("{\"riemdp\":1,\"type\":\"hello\"}", "{\"riemdp\":1,\"type\":\"ledger\"}", "{}"),
+  send = function(k) {
+    host <- kinds$host(k)
+    function(text) site_reply(host, text)
+  }, policy_file = function(k) keep(k, "policy_file", {
+    path <- tempfile(fileext = ".json")
+    write_site_policy(kinds$host_policy(k), path)
+    path
+  }), new_file = function(k) tempfile(), tokens = function(k) c(a = strrep("a", 32)), url_letters = function(k) pick("eyJ", "AAAA", "", "abc"),
+  the_part = function(k) ledger_part("a", c("a", "a")),
   chunked_any = function(k) if (runif(1) < 0.7) k$x else chunks(k$x, 3),
   model_object = function(k) if (runif(1) < 0.5) kinds$fit(k) else kinds$release(k)
 )
@@ -557,6 +573,11 @@ arguments <- c(
   dp_variance = "x=chunked_any M epsilon center=one radius at=one invalid unit=unit_any source=note ledger",
   dp_conformal = "x=chunked_any M epsilon at=one bound=positive level=share invalid=conformal_invalid unit=unit_any neighbours source=note ledger",
   dp_ledger = "path=no_path epsilon delta rule data_sets quotas analyst", ledger_history = "ledger",
+  ledger_part = "name=note key=part_key column=note", site_policy = "site=note spaces=M radius=positive least_noise=positive",
+  read_site_policy = "file=policy_file", write_site_policy = "policy=host_policy file=new_file", site_host = "policy=host_policy x ledger=site_budget",
+  site_reply = "host text=wire_text", site_remote = "send", site_key = "file=new_file", site_open = "dir=no_path", site_app = "host tokens",
+  site_http = "url=note token=note", riemdpReplyDS = "message=url_letters", riemdpSitesDS = "", ds_sites = "conns=any", ds_ledger = "conns=any",
+  ds_dp_mean = "conns=any manifold=M", ds_dp_optimize = "conns=any problem=any",
   ledger_spend = "ledger event=ledger_event what=note source=note",
   ledger_receipt = "x=ledger_receipt", ledger_verify = "ledger receipts=ledger_receipt", ledger_report = "ledger", ledger_odometer = "ledger",
   dp_mean_plan = "M n=count epsilon center=one radius",
@@ -657,6 +678,7 @@ classes <- c(riemdp_spline = "spline_release", riemdp_spline_regression = "splin
              riemdp_difference = "group_difference", riemdp_bounds_plan = "bounds_plan", riemdp_subspace = "public_subspace",
              riemdp_subspace_plan = "subspace_plan",
              riemdp_guarantee = "guarantee", riemdp_manifold = "M",
+             riemdp_part = "the_part", riemdp_site_host = "host", riemdp_site_policy = "host_policy",
              summary.riemdp_points = "points_summary", riemdp_ledger = "ledger", riemdp_receipt = "ledger_receipt",
              riemdp_verification = "ledger_check", riemdp_ledger_report = "ledger_page", riemdp_nonprivate_chain = "chain",
              riemdp_nonprivate_regression_kng = "published_curve", riemdp_event = "event", riemdp_price = "price", riemdp_tradeoff = "tradeoff",
