@@ -303,6 +303,7 @@ site_remote <- function(send, ...) {
 
 # a user's function, whose own errors become one of the package
 contained_send <- function(send) {
+  force(send)
   function(text) {
     tryCatch(send(text), error = function(e) {
       if (inherits(e, "riemdp_error")) stop(e)
