@@ -286,3 +286,52 @@ test_that("a site without a key, without partners or without the policy has no s
   write_site_policy(policy, policy_file)
   expect_identical(read_site_policy(policy_file), policy)
 })
+
+test_that("an optimiser's steps are sums of clipped gradients, with the noise that is stated, paid for at each site", {
+  hosts <- make_sites(3, value = matrix(0, 20, 3))
+  huber <- problem_huber(M, 1)
+  run <- function(how, steps = 1) {
+    dp_optimize(huber, do.call(sites, c(remotes(hosts), how)), 1, 1e-6, start = c(0, 0, 0), steps = steps, lr = 1)
+  }
+  trusted <- dp_optimize(huber, matrix(0, 60, 3), 1, 1e-6, start = c(0, 0, 0), steps = 1, lr = 1)
+  count <- if (quick()) 50 else 400
+  cases <- list(list(list(shares = TRUE), sqrt(3)), list(list(shares = TRUE, colluding = 0), 1), list(list(secure = TRUE, colluding = 0), 1),
+                list(list(secure = TRUE, colluding = 1), sqrt(3 / 2)))
+  for (case in cases) {
+    before <- summary(hosts[[2]]$ledger)$spent[1]
+    r <- run(case[[1]], 4)
+    expect_equal(r$sd / run(case[[1]])$sd, 2, tolerance = 1e-9)
+    # of four steps and of one, each at mu: (two where only this site's own noise counts)
+    cost <- (summary(hosts[[2]]$ledger)$spent[1] - before) / guarantee(r)$mu^2
+    alone <- isTRUE(case[[1]]$shares) && !is.null(case[[1]]$colluding)
+    expect_equal(cost, if (alone) 6 else 2, tolerance = 0.002)
+    draws <- with_simulation(11, replicate(count, {
+      r <- run(case[[1]])
+      c(r$value, r$sd)
+    }))
+    expect_equal(draws[4, 1] / trusted$sd, case[[2]], tolerance = 0.002)
+    # 5 standard errors: a false alarm in 1e6
+    expect_lt(abs(sd(draws[1:3, ]) / draws[4, 1] - 1), 5 / sqrt(6 * count))
+  }
+  # without noise to speak of the sum is that of the records at hand, whatever the metric
+  set.seed(3)
+  P <- product(sphere(2), spd(2))
+  x <- mf_random(P, 30, sd = 0.3)
+  p <- .Call(riemdp_stored, P, mf_random(P, 1, sd = 0.1))
+  v <- mf_log(P, stored_shape(P, p), x)
+  a <- mf_coords(P, stored_shape(P, p), v)
+  length <- sqrt(rowSums(a^2))
+  expect_gt(sum(length > 0.7), 3)
+  got <- vector_sum(list(M = P, center = p, radius = 0.7, vector = "gradient", problem = problem_frechet(P)), x)
+  expect_equal(got, -colSums(a * pmin(1, 0.7 / length)), tolerance = 1e-12)
+  # what can't be asked for
+  all <- do.call(sites, c(remotes(hosts), list(shares = TRUE)))
+  for (bad in list(list(method = "rsgd"), list(method = "rsvrg"))) {
+    expect_error(do.call(dp_optimize, c(list(huber, all, 1, 1e-6, start = c(0, 0, 0), lr = 1), bad)), class = "riemdp_error_unsupported")
+  }
+  few <- do.call(sites, c(remotes(hosts), list(secure = TRUE, colluding = 0, dropouts = 1)))
+  expect_error(dp_optimize(huber, few, 1, 1e-6, start = c(0, 0, 0), lr = 1), "dropouts", class = "riemdp_error_unsupported")
+  means <- make_sites(2, sums = "mean")
+  e <- expect_error(dp_optimize(huber, do.call(sites, c(remotes(means), list(shares = TRUE))), 1, 1e-6, start = c(0, 0, 0), lr = 1), class = "riemdp_error_refused")
+  expect_match(conditionMessage(e), "statistic")
+})
