@@ -294,7 +294,7 @@ test_that("an optimiser's steps are sums of clipped gradients, with the noise th
     dp_optimize(huber, do.call(sites, c(remotes(hosts), how)), 1, 1e-6, start = c(0, 0, 0), steps = steps, lr = 1)
   }
   trusted <- dp_optimize(huber, matrix(0, 60, 3), 1, 1e-6, start = c(0, 0, 0), steps = 1, lr = 1)
-  count <- if (quick()) 50 else 400
+  count <- if (quick()) 50 else 150
   cases <- list(list(list(shares = TRUE), sqrt(3)), list(list(shares = TRUE, colluding = 0), 1), list(list(secure = TRUE, colluding = 0), 1),
                 list(list(secure = TRUE, colluding = 1), sqrt(3 / 2)))
   for (case in cases) {
