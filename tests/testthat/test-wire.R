@@ -71,6 +71,8 @@ test_that("what is no message is refused as such", {
   )
   for (text in bad) expect_error(wire_read(text), class = "riemdp_error_wire")
   expect_error(wire_read(paste0("\"", strrep("a", WIRE_MOST), "\"")), "bytes", class = "riemdp_error_wire")
+  expect_error(wire_parse(paste0(strrep("[", 41), strrep("]", 41))), "brackets", class = "riemdp_error_wire")
+  expect_type(wire_parse(paste0(strrep("[", 40), strrep("]", 40))), "list")
   # what an error says holds nothing of the message
   e <- expect_error(wire_read(change("noisy", "secretword;")), class = "riemdp_error_wire")
   expect_no_match(conditionMessage(e), "secretword")
