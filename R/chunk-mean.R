@@ -71,11 +71,6 @@ MEAN_KERNELS <- list(
   squares = function(q, x) .Call(riemdp_chunk_steps, q$M, x, q$center, q$numbers, q$n, q$at, q$squares),
   kng = function(q, x) .Call(riemdp_chunk_kng, q$M, x, q$center, q$radius, q$n, q$base, q$far),
   # a sum that leaves with its share of the noise, drawn here
-  noisy = function(q, x) {
-    sum <- vector_sum(q, x)
-    d <- length(sum)
-    draw <- function() as.vector(tangent_noise(euclidean(d), rep(0, d), 1, q$sd))
-    sum + if (in_simulation() && !is.null(q$seed)) with_simulation(q$seed, draw()) else draw()
-  },
+  noisy = function(q, x) noisy_sum(q, x),
   counts = function(q, x) .Call(riemdp_chunk_counts, q$M, x, q$center, q$radii, NULL, 0)
 )

@@ -156,7 +156,8 @@ check_site_request <- function(request, answers, least) {
   step <- request$step
   clipped <- is.list(step) && isTRUE(step$clip < Inf) && identical(step$losses, FALSE)
   if (kernel == "gradients" && !clipped) refuse("this site gives clipped gradients only.")
-  enough <- is_positive(request$sd) && is_positive(request$radius) && request$sd >= least * 2 * request$radius
+  enough <- is_positive(request$sd) && is_positive(request$radius) && request$radius >= LEAST_RADIUS &&
+    request$sd >= least * 2 * request$radius
   if (kernel == "noisy" && !enough) refuse("the noise asked for is too small for this site.")
 }
 

@@ -6,7 +6,8 @@
 #' The same messages as [site_reply()]'s, carried by DataSHIELD (packages DSI, DSOpal, DSLite) or by HTTP.
 #'
 #' **At the site** a directory holds each data set with all that it needs: `policy.json` ([write_site_policy()]),
-#' `ledger.sqlite` ([dp_ledger()]), `records.rds` (an R object) or `records.csv` (a table), and, where they are wanted,
+#' `ledger.sqlite` ([dp_ledger()]), `records.rds` (an R object) or `records.csv` (a table, a record a line: cells must have no
+#' line breaks, or one record would change their public number), and, where they are wanted,
 #' `key` ([site_key()]) and a directory `answers`. `site_open()` makes a host of one. Without policy, ledger and records
 #' there is none, and nothing is answered.
 #'
@@ -96,7 +97,9 @@ ds_host <- function(site) {
   if (is.null(site) && length(names) == 1) site <- names
   if (!is_string(site) || !site %in% names) return(NULL) # by name: no path
   dir <- normalizePath(file.path(root, site))
-  if (is.null(open_hosts[[dir]])) assign(dir, site_open(dir), envir = open_hosts)
+  # a policy that was changed holds from the next message on
+  policy <- policy_hash(read_site_policy(file.path(dir, "policy.json")))
+  if (!identical(open_hosts[[dir]]$hash, policy)) assign(dir, site_open(dir), envir = open_hosts)
   open_hosts[[dir]]
 }
 
@@ -196,8 +199,8 @@ site_app <- function(host, tokens) {
     analyst <- known[sha256(given)]
     if (is.na(analyst)) return(reply(401L, "{}"))
     if (!identical(req$REQUEST_METHOD, "POST")) return(reply(405L, "{}"))
-    text <- tryCatch(rawToChar(req$rook.input$read(WIRE_MOST + 1)), error = function(e) "")
-    reply(200L, site_reply(host, text, if (has_quotas(host$ledger)) unname(analyst)))
+    text <- tryCatch(rawToChar(req$rook.input$read(REQUEST_MOST + 1)), error = function(e) "")
+    reply(200L, site_reply(host, text, unname(analyst)))
   })
 }
 

@@ -260,9 +260,9 @@ optimum_estimator <- function(entry) {
 
 # what sites that add noise can be asked for
 check_shared_run <- function(shares, ask) {
-  if (ask$method != "rgd" || ask$calibration == "paper" || !ask$problem$kind %in% c("frechet", "huber", "pca")) {
-    abort_riemdp("unsupported", paste("sites that add noise sum over all of their records: method = \"rgd\", of a problem",
-                                      "without functions of its own."))
+  if (ask$method != "rgd" || ask$calibration == "paper" || !ask$problem$kind %in% c("frechet", "huber")) {
+    abort_riemdp("unsupported", paste("sites that add noise sum over all of their records: method = \"rgd\", of",
+                                      "problem_frechet() or problem_huber()."))
   }
   if (isTRUE(shares$threshold < shares$sites)) {
     abort_riemdp("unsupported", "a run has many sums, and all sites have to be there for each: no `dropouts`.")

@@ -410,13 +410,11 @@ PROBLEM_MAKERS <- list(
   pca = function(M, threshold) problem_pca(M)
 )
 
-# gradients at a public point, each no longer than `radius`, in orthonormal coordinates there
+# Gradients at a public point, each no longer than `radius`, in orthonormal coordinates there: those of squared distances
+# and of Huber's function are logarithms, shortened and turned round
 PROBLEM_VECTORS <- list(
   gradient = function(q, x) {
-    q[c("p", "step", "counts")] <- list(q$center, list(clip = q$radius, apart = FALSE, losses = FALSE),
-                                        problem_counts(q$problem))
-    sum <- exact_total(list(chunk_answer(c(q[c("M", "problem", "p", "step", "counts")],
-                                           list(kernel = "gradients", private = TRUE)), x)))
-    if (is.double(sum)) stored_coords(q$M, q$center, sum)
+    q$radius <- if (q$problem$kind == "huber") min(q$radius, q$problem$threshold) else q$radius
+    -MEAN_VECTORS$mean(q, x)
   }
 )

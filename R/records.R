@@ -153,8 +153,6 @@ stored_shape <- function(M, numbers) {
   if (is.null(dim(v)) || length(dim(v)) == 2 && mf_facts(M)$rows == 0) as.vector(v) else v
 }
 
-stored_coords <- function(M, p, v) as.vector(mf_coords(M, stored_shape(M, p), stored_shape(M, v)))
-
 coords_stored <- function(M, p, a) {
   v <- as.vector(mf_from_coords(M, stored_shape(M, p), a))
   if (is.complex(v)) as.vector(rbind(Re(v), Im(v))) else v

@@ -66,6 +66,7 @@ site_host <- function(policy, x, ledger, keep = NULL, identity = NULL) {
     abort_riemdp("argument", "`keep` must be an existing directory, or NULL.")
   }
   if (is.function(x) || is_chunks(x)) abort_riemdp("unsupported", "a host's records must be in memory.")
+  x <- plain_numbers(x) # by cells: one of them decides about no other
   n <- vapply(policy$spaces, function(M) as.double(.Call(riemdp_count, M, x)), 0)[1]
   if (n < policy$least_records) abort_riemdp("argument", "the site has fewer records than its policy asks for.")
   if (policy$trust == "secure") need_sodium()
@@ -116,7 +117,7 @@ site_reply <- function(host, text, analyst = NULL) {
   check_host(host)
   id <- strrep("0", 32)
   refusal <- function(reason) wire_write("refusal", id = id, reason = reason)
-  message <- tryCatch(wire_read(text, c("hello", "request", "ledger")), error = function(e) NULL)
+  message <- tryCatch(wire_read(text, c("hello", "request", "ledger"), REQUEST_MOST), error = function(e) NULL)
   if (is.null(message)) return(refusal("message"))
   if (message$type == "hello") {
     return(wire_write("policy", text = wire_bytes(policy_text(host$policy)), hash = host$hash, records = host$n))
@@ -210,6 +211,15 @@ hold_to_sums <- function(policy, request) {
   vector <- request$vector %||% "mean"
   if (!vector %in% policy$sums || is.null(registered("vector", vector))) refuse_because("statistic")
   if ((vector == "gradient") != !is.null(request$problem)) refuse_because("message")
+  if (vector == "gradient" && !request$problem$kind %in% c("frechet", "huber")) refuse_because("statistic")
+  if (request$radius < LEAST_RADIUS) refuse_because("ball")
+  if (!is_one_point(request$M, request$center)) refuse_because("message")
+}
+
+# whether numbers are those of one point, as it is stored
+is_one_point <- function(M, numbers) {
+  length(numbers) == mf_facts(M)$ambient && is.null(dim(numbers)) &&
+    isTRUE(tryCatch(mf_is_point(M, stored_shape(M, numbers)), error = function(e) FALSE))
 }
 
 reply_to <- function(host, message, digest, analyst) {
@@ -218,9 +228,9 @@ reply_to <- function(host, message, digest, analyst) {
   request <- request_of(message)
   hold_to_policy(policy, request)
   if (request$kernel %in% WIRE_SECURE) {
-    value <- if (request$kernel == "masked") secure_masked(host, request, function(event) {
+    value <- if (request$kernel == "masked") secure_masked(host, request, analyst %||% "", function(event) {
       pay_request(host, event, message$id, digest, analyst)
-    }) else SECURE_STAGES[[request$kernel]](host, request)
+    }) else SECURE_STAGES[[request$kernel]](host, request, analyst %||% "")
     return(wire_write("answer", id = message$id, policy = host$hash, value = wire_value(value)))
   }
   tryCatch(check_site_request(request, if (policy$trust == "curator") "sums" else "noisy", policy$least_noise),
@@ -278,7 +288,8 @@ keep_answer <- function(host, id, digest, answer) {
   on.exit(unlink(half))
   connection <- suppressWarnings(file(half, "wb"))
   writeBin(charToRaw(answer), connection)
-  close(connection)
+  suppressWarnings(close(connection))
+  if (!identical(file.size(half), as.double(nchar(answer, "bytes")))) refuse_because("failed") # a full disk
   if (!file.rename(half, answer_path(host, id, digest))) refuse_because("failed")
 }
 

@@ -19,7 +19,7 @@
 #'   see [sites()]. Under an analyst who isn't the curator that is no protection.
 #'   `"secure"`: besides answers with noise, secure sums, whose noise all sites make together; see [sites()]. No one sees
 #'   a single site's sum; what the site pays is the price of the sum of the sites that have to be there.
-#' @param least_sites,colluding for `trust = "secure"`: fewest sites of a sum, at least 2; and the least number of other
+#' @param least_sites,colluding for `trust = "secure"`: fewest sites of a sum, at least 2, dropouts not counted; and the least number of other
 #'   sites that the noise has to allow for, as in [sites()].
 #' @param partners for `trust = "secure"`: a named character vector with the public keys of the other sites, as
 #'   [site_key()] prints them, under the names of their policies. A site shares masks with no others, so that an analyst

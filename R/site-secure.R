@@ -5,8 +5,8 @@
 # whole numbers are added modulo this: doubles hold sums of two of them
 MASK_MODULUS <- 2^48
 MASK_BYTES <- 6
-# sessions that a site keeps open at most; the oldest is forgotten
-SESSIONS_MOST <- 100
+# sessions that a site keeps open at most for an analyst
+SESSIONS_MOST <- 20
 
 need_sodium <- function() {
   if (requireNamespace("sodium", quietly = TRUE)) return(invisible())
@@ -92,29 +92,19 @@ take_mask <- function(x, y) (x - y) %% MASK_MODULUS
 # Fewest sites whose answers make a sum: two such sets share an honest one, which agrees to one list of survivors only.
 least_threshold <- function(sites, colluding) floor((sites + colluding) / 2) + 1
 
-# What one record moves the whole numbers of its site by: its vector is no longer than the radius (and a part in 1e9,
-# for rounding), and each number is rounded to a step at last.
-secure_shift <- function(radius, step, dimension) outwards(2 * radius * (1 + 1e-9) / step + sqrt(dimension))
-
 # Variance, in steps, of the noise of as many honest sites as are there at least; as normal noise
 secure_multiplier <- function(query, dimension) {
   honest <- (query$threshold - query$colluding) * query$ratio[1] / query$ratio[2]
-  sqrt(max(0, outwards_down(honest) - ROUNDING_VARIANCE)) / secure_shift(query$radius, query$step, dimension)
+  sqrt(max(0, outwards_down(honest) - ROUNDING_VARIANCE)) / vector_shift(query$radius, query$step, dimension)
 }
 
 # The query of a sum over n records of vectors no longer than r, with `multiplier` times 2r the noise of one curator: in
 # steps so small that rounding a site's sum to them costs a part in a thousand at most. With `shift`, in steps.
 secure_query <- function(shares, r, multiplier, n, dimension) {
-  honest <- shares$threshold - shares$colluding
-  step <- 2^floor(log2(2 * r * min(multiplier, 1) / (1024 * max(sqrt(dimension), 5 * sqrt(honest)))))
-  if (n * r / step > MASK_MODULUS / 8) {
-    abort_riemdp("unsupported", "that many records in so fine steps aren't added securely: less noise or fewer records.")
-  }
-  shift <- secure_shift(r, step, dimension)
-  ratio <- as_ratio(outwards(((shift * multiplier)^2 * (1 + 1e-12) + ROUNDING_VARIANCE) / honest), ceiling)
-  list(shift = shift, query = list(
+  plan <- noise_steps(r, multiplier, n, dimension, shares$threshold - shares$colluding)
+  list(shift = plan$shift, query = list(
     sites = as.double(shares$sites), threshold = as.double(shares$threshold), colluding = as.double(shares$colluding),
-    M = NULL, center = NULL, radius = r, step = step, ratio = ratio
+    M = NULL, center = NULL, radius = r, step = plan$step, ratio = plan$ratio
   ))
 }
 
@@ -138,15 +128,16 @@ secure_digest <- function(query) {
   sha256(canonical("riemdp-secure", as.character(jsonlite::toJSON(terms, auto_unbox = TRUE, null = "null", digits = NA))))
 }
 
-hold_to_terms <- function(policy, query) {
+hold_to_terms <- function(policy, query, n) {
   k <- query$sites
   whole <- c(k, query$threshold, query$colluding, query$index)
   dimension <- mf_facts(query$M)$dimension
   ok <- all(whole == round(whole)) && k >= policy$least_sites && k <= 255 && query$index >= 1 && query$index <= k &&
     query$threshold <= k && query$threshold >= least_threshold(k, query$colluding) && length(query$ratio) == 2 &&
-    all(query$ratio >= 1) && query$ratio[1] >= 2 * ROUNDING_VARIANCE * query$ratio[2]
+    all(query$ratio >= 1 & query$ratio == round(query$ratio) & query$ratio <= 2^62) &&
+    query$ratio[1] >= 2 * ROUNDING_VARIANCE * query$ratio[2] && query$threshold >= policy$least_sites
   if (!ok || query$colluding < policy$colluding) refuse_because("trust")
-  if (query$radius > policy$radius) refuse_because("ball")
+  if (n * query$radius / query$step > STEPS_MOST) refuse_because("noise")
   if (!(secure_multiplier(query, dimension) >= policy$least_noise)) refuse_because("noise")
 }
 
@@ -154,16 +145,17 @@ signed_text <- function(digest, name, index, mask, seal) {
   charToRaw(canonical("riemdp-join", digest, name, index, mask, seal))
 }
 
-secure_join <- function(host, query) {
+secure_join <- function(host, query, analyst) {
   if (is.null(host$identity)) refuse_because("trust")
-  hold_to_terms(host$policy, query)
+  hold_to_terms(host$policy, query, host$n)
   if (!is.null(host$sessions[[query$session]])) refuse_because("replayed")
-  open <- ls(host$sessions)
-  if (length(open) >= SESSIONS_MOST) {
+  open <- Filter(function(s) identical(host$sessions[[s]]$analyst, analyst), ls(host$sessions))
+  if (length(open) >= SESSIONS_MOST) { # an analyst's own oldest
     rm(list = open[which.min(vapply(open, function(s) host$sessions[[s]]$number, 0))], envir = host$sessions)
   }
   own <- new.env(parent = emptyenv())
   own$number <- host$counter$sessions <- host$counter$sessions + 1
+  own$analyst <- analyst
   own$query <- query
   own$digest <- secure_digest(query)
   own$keys <- list(mask = sodium::keygen(), seal = sodium::keygen(), self = sodium::random(32))
@@ -177,16 +169,16 @@ secure_join <- function(host, query) {
 }
 
 # each stage of a session is gone through once
-session_at <- function(host, session, stage, then) {
+session_at <- function(host, session, stage, then, analyst) {
   own <- if (is_string(session)) host$sessions[[session]]
-  if (is.null(own) || own$stage != stage) refuse_because("replayed")
+  if (is.null(own) || own$stage != stage || !identical(own$analyst, analyst)) refuse_because("replayed")
   own$stage <- then
   own
 }
 
 # Others' keys, by their signatures those of partners that the policy names; to each a share of both secrets
-secure_share <- function(host, fields) {
-  own <- session_at(host, fields$session, "joined", "over")
+secure_share <- function(host, fields, analyst) {
+  own <- session_at(host, fields$session, "joined", "over", analyst)
   query <- own$query
   keys <- fields$keys
   if (length(keys) != query$sites || !identical(keys[[query$index]], own$said)) refuse_because("message")
@@ -200,6 +192,7 @@ secure_share <- function(host, fields) {
     if (!good) refuse_because("trust")
   }
   own$others <- keys
+  own$listed <- sha256(do.call(canonical, as.list(unlist(keys, use.names = FALSE))))
   shares <- list(self = split_secret(own$keys$self, query$sites, query$threshold),
                  mask = split_secret(own$keys$mask, query$sites, query$threshold))
   own$shares <- vector("list", query$sites)
@@ -216,8 +209,8 @@ secure_share <- function(host, fields) {
 sealed_nonce <- function(session, from, to) sodium::sha256(charToRaw(canonical("seal", session, from, to)))[1:24]
 
 # The site's sum with its share of the noise, under the masks; paid for as what the sum of those who are there promises
-secure_masked <- function(host, fields, pay) {
-  own <- session_at(host, fields$session, "shared", "over")
+secure_masked <- function(host, fields, analyst, pay) {
+  own <- session_at(host, fields$session, "shared", "over", analyst)
   query <- own$query
   sealed <- fields$sealed
   if (length(sealed) != query$sites) refuse_because("message")
@@ -248,14 +241,13 @@ secure_masked <- function(host, fields, pay) {
 # the clipped sum in steps, with noise, modulo MASK_MODULUS
 site_integers <- function(x, query, d) {
   steps <- round(vector_sum(query, x) / query$step)
-  steps[!is.finite(steps) | abs(steps) > MASK_MODULUS / 4] <- 0 # the plan of an honest curator has none
   noise <- .Call(riemdp_lattice_noise, euclidean(d), 1L, "gaussian", query$ratio, in_simulation())
   add_masked(steps %% MASK_MODULUS, as.vector(noise) %% MASK_MODULUS)
 }
 
 # Signs who took part and who has answered: one list, once
-secure_agree <- function(host, fields) {
-  own <- session_at(host, fields$session, "masked", "over")
+secure_agree <- function(host, fields, analyst) {
+  own <- session_at(host, fields$session, "masked", "over", analyst)
   alive <- fields$alive
   if (anyDuplicated(alive) || !all(alive %in% own$there) || !own$query$index %in% alive ||
       length(alive) < own$query$threshold) {
@@ -267,13 +259,13 @@ secure_agree <- function(host, fields) {
 }
 
 agreed_text <- function(own) {
-  charToRaw(canonical("riemdp-agree", own$digest, paste(own$there, collapse = " "), paste(own$alive, collapse = " ")))
+  charToRaw(canonical("riemdp-agree", own$digest, own$listed, paste(own$there, collapse = " "), paste(own$alive, collapse = " ")))
 }
 
 # Of each site one share: that of its own mask if it has answered, else that of the key of its masks with others. Only
 # where so many have signed the same list that no other list can have as many.
-secure_unmask <- function(host, fields) {
-  own <- session_at(host, fields$session, "agreed", "over")
+secure_unmask <- function(host, fields, analyst) {
+  own <- session_at(host, fields$session, "agreed", "over", analyst)
   if (length(fields$signs) != own$query$sites) refuse_because("message")
   keys <- c(host$policy$partners, stats::setNames(hex_bytes(sodium::sig_pubkey(host$identity)), host$policy$site))
   alive <- own$alive

@@ -7,6 +7,9 @@ WIRE_VERSION <- 1L
 WIRE_MOST <- 2^26
 WIRE_DEPTH <- 40
 WIRE_STRING <- 2000
+# longest message that a site reads, and most bytes outside of strings
+REQUEST_MOST <- 2^22
+WIRE_SIGNS <- 2e5
 # most numbers of one value
 WIRE_NUMBERS <- 4e6
 
@@ -21,14 +24,15 @@ need_jsonlite <- function() {
 
 # A tree of lists, strings, whole numbers, flags and NULL, or an error. Strings have no escapes: what is sent has no need
 # of them, and so brackets can be counted before a recursive parser sees the text.
-wire_parse <- function(text) {
+wire_parse <- function(text, most = WIRE_MOST) {
   need_jsonlite()
   if (!is.character(text) || length(text) != 1 || is.na(text)) abort_wire("one string is wanted.")
   size <- nchar(text, "bytes")
-  if (size > WIRE_MOST) abort_wire(sprintf("more than %.0f bytes.", WIRE_MOST))
+  if (size > most) abort_wire(sprintf("more than %.0f bytes.", most))
   # printable ASCII without a backslash
   if (size == 0 || grepl("[^ -\\[\\]-~]", text, perl = TRUE, useBytes = TRUE)) abort_wire("a character isn't allowed.")
   outside <- charToRaw(gsub("\"[^\"]*+\"", "", text, perl = TRUE, useBytes = TRUE))
+  if (length(outside) > WIRE_SIGNS) abort_wire("too many signs outside of strings.")
   depth <- cumsum(outside %in% charToRaw("[{")) - cumsum(outside %in% charToRaw("]}"))
   if (max(0, depth) > WIRE_DEPTH || min(0, depth) < 0 || any(outside == charToRaw("\""))) {
     abort_wire("brackets or quotes.")
@@ -304,8 +308,8 @@ wire_write <- function(type, ...) {
 }
 
 # A message of one of the `types`, its strings checked; `value` and `fields` as values. `riemdp_error_wire` otherwise.
-wire_read <- function(text, types = names(WIRE_MESSAGES)) {
-  tree <- wire_parse(text)
+wire_read <- function(text, types = names(WIRE_MESSAGES), most = WIRE_MOST) {
+  tree <- wire_parse(text, most)
   type <- if (is.list(tree) && is.character(tree$type) && length(tree$type) == 1) tree$type
   if (is.null(type) || !type %in% types) abort_wire("its type isn't one that is wanted here.")
   tree <- wire_fields(tree, c("riemdp", "type", WIRE_MESSAGES[[type]]))

@@ -1,4 +1,5 @@
 #include "chunk.h"
+#include <float.h>
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -135,6 +136,40 @@ static int coords_rows(const struct chunk_pass *c, double *out, struct points x,
     if (status == STATUS_OK)
         status = manifold_coords(m, out, one(p), (struct points){log, m->ambient}, 0, count, rest);
     return status;
+}
+
+/* The same, each no longer than `most`: whatever the point is, and whatever rounding does, what is added up is. */
+static void shorten(size_t d, double *v, double most)
+{
+    double scale = 0, sum = 0;
+    int fine = all_finite(d, v);
+    for (size_t j = 0; j < d; j++)
+        scale = fabs(v[j]) > scale ? fabs(v[j]) : scale;
+    for (size_t j = 0; j < d && fine && scale > 0; j++)
+        sum += v[j] / scale * (v[j] / scale);
+    double limit = most * (1 - 8 * (DBL_EPSILON / 2) * ((double)d + 8)), length = scale * sqrt(sum);
+    for (size_t j = 0; j < d; j++)
+        if (!fine || !(length < INFINITY))
+            v[j] = 0;
+        else if (length > limit)
+            v[j] *= limit / length;
+}
+
+static int short_coords_rows(const struct chunk_pass *c, double *out, struct points x, size_t begin, size_t count,
+                             double *work)
+{
+    const struct coords_within *w = c->data;
+    struct chunk_pass plain = *c;
+    plain.data = w->p;
+    int status = coords_rows(&plain, out, x, begin, count, work);
+    for (size_t i = 0; i < count && status == STATUS_OK; i++)
+        shorten(c->width, out + i * c->width, w->most);
+    return status;
+}
+
+struct chunk_pass chunk_short_coords_pass(manifold_t m, const struct source *x, const struct coords_within *w)
+{
+    return (struct chunk_pass){m, x, m->dim, x->block * m->ambient, short_coords_rows, 1, w};
 }
 
 struct chunk_pass chunk_coords_pass(manifold_t m, const struct source *x, const double *p)

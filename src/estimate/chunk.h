@@ -36,6 +36,12 @@ struct chunk_pass chunk_start_pass(manifold_t m, const struct source *x, const s
 
 /* orthonormal coordinates of log_p x: dim numbers; and points as they are: ambient numbers */
 struct chunk_pass chunk_coords_pass(manifold_t m, const struct source *x, const double *p);
+/* coordinates at p, each record's no longer than `most`, exactly */
+struct coords_within {
+    const double *p;
+    double most;
+};
+struct chunk_pass chunk_short_coords_pass(manifold_t m, const struct source *x, const struct coords_within *w);
 struct chunk_pass chunk_points_pass(manifold_t m, const struct source *x);
 
 /* Records moved into the public ball, and the ball (if `carried`) to the reference point `origin`, as private means see them. */

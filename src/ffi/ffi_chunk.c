@@ -304,6 +304,7 @@ static SEXP ball_body(struct call *c, void *data)
     manifold_t m = &c->m;
     struct arg x = records(c, in->x);
     double *origin = ffi_doubles(m->ambient), *m0 = ffi_doubles(m->ambient);
+    struct coords_within within = {origin, in->radius};
     memcpy(m0, stored_point(c, in->centre), m->ambient * sizeof *m0);
     int carried = in->what <= BALL_COORDS && manifold_carries(m);
     int landmarks = in->what == BALL_ALIGNED || in->what == BALL_AS_GIVEN;
@@ -327,8 +328,10 @@ static SEXP ball_body(struct call *c, void *data)
         pass = chunk_logs_pass(m, &source, &logs, 1);
         break;
     case BALL_COORDS:
-    case BALL_CENTRE_COORDS:
         pass = chunk_coords_pass(m, &source, origin);
+        break;
+    case BALL_CENTRE_COORDS:
+        pass = chunk_short_coords_pass(m, &source, &within);
         break;
     default:
         pass = chunk_points_pass(m, &source);

@@ -1,0 +1,245 @@
+# What whoever asks could do to sites: each test is an attack that succeeded once and has to fail.
+
+skip_if_not_installed("jsonlite")
+
+budget <- function(epsilon = 1e9) dp_ledger(epsilon = epsilon, delta = 1e-6, rule = "gdp")
+asking <- function(host) {
+  function(kernel, ...) {
+    text <- wire_write("request", id = riemdp:::random_id(), policy = host$hash, statistic = kernel, fields = lapply(list(...), wire_value))
+    m <- wire_read(site_reply(host, text))
+    if (m$type == "refusal") stop(m$reason)
+    m$value
+  }
+}
+single <- function(x, i) if (length(dim(x)) == 3) x[, , i, drop = FALSE] else if (is.complex(x)) x[, i, drop = FALSE] else x[i, , drop = FALSE]
+# longest vector of one record in a site's sum, over the radius that is paid for
+longest <- function(M, x, count, centre, r, vector = "mean") {
+  problem <- if (vector == "gradient") problem_huber(M, 1)
+  max(vapply(seq_len(count), function(i) {
+    s <- tryCatch(vector_sum(list(M = M, center = centre, radius = r, vector = vector, problem = problem), single(x, i)), riemdp_error = function(e) 0)
+    sqrt(sum((s / r)^2))
+  }, 0))
+}
+
+test_that("no record moves a sum by more than is paid for, whatever the centre is", {
+  set.seed(1)
+  for (M in list(sphere(2), rotations(3), grassmann(4, 2), kendall(5), spd(2, "bures"), simplex(3), correlation(3, "log-cholesky"), hyperbolic(2))) {
+    x <- mf_random(M, 8)
+    p <- .Call(riemdp:::riemdp_stored, M, mf_random(M, 1))
+    for (centre in list(1.5 * p, 1e6 * p, 1e-6 * p, p + 100 * rnorm(length(p)), 1e150 * rnorm(length(p)))) expect_lte(longest(M, x, 8, centre, 0.3), 1 + 1e-9)
+  }
+  # points that are points, far out
+  M <- spd(2, "bures")
+  expect_lte(longest(M, mf_random(M, 8), 8, c(1e100, 0, 0, 1e-100), 1), 1 + 1e-9)
+  for (case in list(list(hermitian_spd(2), 30), list(spd(2), 25), list(hyperbolic(2, "ball"), 30))) {
+    M <- case[[1]]
+    d <- mf_facts(M)$dimension
+    for (i in 1:10) {
+      u <- rnorm(d)
+      origin <- mf_random(M, 1, sd = 1e-9)
+      p <- tryCatch(mf_exp(M, origin, mf_from_coords(M, origin, case[[2]] * u / sqrt(sum(u^2)))), riemdp_error = function(e) NULL)
+      if (is.null(p) || !isTRUE(tryCatch(mf_is_point(M, p), riemdp_error = function(e) FALSE))) next
+      for (vector in c("mean", "gradient")) expect_lte(longest(M, mf_random(M, 8), 8, .Call(riemdp:::riemdp_stored, M, p), 0.3, vector), 1 + 1e-9)
+    }
+  }
+})
+
+test_that("no message gets the sum of a site as it is", {
+  set.seed(2)
+  x <- mf_random(sphere(2), 60)
+  host <- site_host(site_policy("n", sphere(2), 1, 0.5), x, budget())
+  ask <- asking(host)
+  centre <- c(0, 0, 1e8)
+  first <- tryCatch(ask("noisy", M = sphere(2), center = centre, radius = 0.5, sd = 0.5), error = function(e) NULL)
+  # two answers that agree to six digits are about records and not about noise
+  second <- tryCatch(ask("noisy", M = sphere(2), center = centre, radius = 0.5, sd = 0.5), error = function(e) NULL)
+  expect_false(!is.null(first) && isTRUE(all.equal(first, second, tolerance = 1e-6)))
+})
+
+test_that("no record moves a sum by more than is paid for, however small the ball is", {
+  x <- matrix(1, 20, 15)
+  host <- site_host(site_policy("n", euclidean(15), 1, 0.5), x, budget())
+  for (k in c(1, 2, 3, 10, 100)) {
+    said <- tryCatch(asking(host)("noisy", M = euclidean(15), center = rep(0, 15), radius = k * 5e-324, sd = 1), error = conditionMessage)
+    expect_identical(said, "ball")
+    q <- list(kernel = "noisy", private = TRUE, M = euclidean(15), center = rep(0, 15), radius = k * 5e-324, sd = 1)
+    expect_error(site_answer(q, x, ledger = budget()), class = "riemdp_error_refused")
+  }
+  for (r in c(1e-150, 1e-140, 1e-100)) expect_lte(longest(euclidean(15), x, 1, rep(0, 15), r), 1)
+})
+
+# The sum lies in [1, 2) or in [1/2, 1): an answer in (-1, 0) is a multiple of 2^-52 in the first case, as all that Z can be there is.
+test_that("the digits of an answer with noise don't tell sums apart", {
+  M <- euclidean(1)
+  ask <- function(x) {
+    host <- site_host(site_policy("n", M, 1, 0.5, least_records = 2), matrix(x), budget())
+    y <- with_simulation(3, replicate(600, asking(host)("noisy", M = M, center = 0, radius = 1, sd = 2)))
+    sum(y > -1 & y < 0 & (y * 2^53) %% 2 == 1)
+  }
+  expect_identical(ask(c(0.3 + 2^-54, 0.95)) > 0, ask(c(0.3 + 2^-54, 0.35)) > 0)
+})
+
+secure_hosts <- function(k, x, M, least_noise = 0.5) {
+  files <- replicate(k, tempfile())
+  keys <- stats::setNames(vapply(files, site_key, ""), paste0("s", seq_len(k)))
+  lapply(seq_len(k), function(i) {
+    site_host(site_policy(names(keys)[i], M, 2, least_noise, trust = "secure", least_sites = 2, colluding = 0, partners = keys[-i]), x[[i]], budget(), identity = files[i])
+  })
+}
+
+# Steps so small that a site's sum is a quarter of the modulus: beyond that it would be taken for 0.
+test_that("a secure sum moves by what is paid for, whatever the step is", {
+  skip_if_not_installed("sodium")
+  M <- euclidean(1)
+  n <- 40000
+  r <- 1
+  step <- (n - 1) * r / 2^46
+  shift <- vector_shift(r, step, 1)
+  query <- list(M = M, center = -1e3, radius = r, step = step, ratio = c(ceiling(((shift * 0.5001)^2 + 9) / 3), 1), sites = 3, threshold = 3, colluding = 0)
+  sum_with <- function(record) {
+    hosts <- secure_hosts(3, list(matrix(c(record, rep(0.5, n - 1))), matrix(0, 20), matrix(0, 20)), M)
+    x <- do.call(sites, c(lapply(hosts, function(h) site_remote(function(text) site_reply(h, text))), list(secure = TRUE, colluding = 0)))
+    tryCatch(secure_sum(x, query)$sum * step, riemdp_error = function(e) 0)
+  }
+  expect_lt(abs(sum_with(-1e4) - sum_with(0.5)), 2 * r + 12 * r)
+})
+
+# Five sites, three of them enough. Signatures of survivors are collected in sessions under one number, one after the other; in the last one each site is
+# shown another list. With three shares of site 1's seed and three of the keys of its two partners its sum is bare but for a third of the noise.
+test_that("signatures of one session are worth nothing in another under the same number", {
+  skip_if_not_installed("sodium")
+  M <- euclidean(1)
+  hosts <- secure_hosts(5, lapply(1:5, function(i) matrix(0.1 * i, 20)), M)
+  asks <- lapply(hosts, asking)
+  session <- strrep("5", 32)
+  step <- 2^-12
+  query <- list(M = M, center = 0, radius = 1, step = step, ratio = as_ratio((vector_shift(1, step, 1)^2 + 9) / 3, ceiling), sites = 5, threshold = 3, colluding = 0)
+  all <- 1:5
+  join <- function(session) lapply(all, function(i) do.call(asks[[i]], c(list("join", session = session, index = i), query)))
+  run <- function(U, A) {
+    keys <- join(session)
+    sealed <- lapply(all, function(i) asks[[i]]("share", session = session, keys = keys))
+    y <- lapply(all, function(i) {
+      asks[[i]]("masked", session = session, sealed = lapply(all, function(j) if (j != i && j %in% U[[i]]) sealed[[j]][[i]] else ""))
+    })
+    signs <- lapply(all, function(i) asks[[i]]("agree", session = session, alive = as.double(A[[i]])))
+    list(keys = keys, y = y, signs = signs)
+  }
+  named <- function(u, a) paste(c(u, "|", a), collapse = " ")
+  bank <- list()
+  keep <- function(U, A, signs) for (i in all) bank[[named(U[[i]], A[[i]])]][[as.character(i)]] <<- signs[[i]]
+  forget <- function() for (n in 1:100) join(riemdp:::random_id())
+  a1 <- c(1, 4, 5)
+  a2 <- c(1, 2, 4, 5)
+  a3 <- c(1, 3, 4, 5)
+  whole <- rep(list(all), 5)
+  before <- list(
+    list(list(1:3, 1:3, 1:3, all, all), list(1:3, 1:3, 1:3, a1, a1)), list(whole, list(a1, a2, a3, a2, a2)),
+    list(whole, list(a2, a2, a3, a3, a3)), list(whole, list(a3, a2, a3, a1, a1))
+  )
+  U <- c(list(1:3), whole[-1])
+  A <- list(1:3, a2, a3, a1, a1)
+  bare <- tryCatch({
+    for (one in before) {
+      keep(one[[1]], one[[2]], run(one[[1]], one[[2]])$signs)
+      forget()
+    }
+    got <- run(U, A)
+    keep(U, A, got$signs)
+    shares <- lapply(all, function(i) {
+      signs <- bank[[named(U[[i]], A[[i]])]]
+      asks[[i]]("unmask", session = session, signs = lapply(all, function(j) signs[[as.character(j)]] %||% "00"))
+    })
+    secret <- function(j, who) join_secret(vapply(who, function(i) as.integer(bytes_hex(shares[[i]][[j]])), integer(32)), who)
+    x <- take_mask(got$y[[1]], mask_of(derived_key("self", secret(1, c(1, 4, 5)), session), 1))
+    for (m in list(secret(2, 3:5), secret(3, c(2, 4, 5)))) x <- take_mask(x, pair_mask(m, bytes_hex(got$keys[[1]]$mask), session, 1))
+    ifelse(x >= MASK_MODULUS / 2, x - MASK_MODULUS, x)
+  }, error = function(e) NULL)
+  expect_null(bare)
+})
+
+test_that("a secure sum is of as many sites as the policy asks for, dropouts or none", {
+  skip_if_not_installed("sodium")
+  M <- euclidean(1)
+  k <- 10
+  files <- replicate(k, tempfile())
+  keys <- stats::setNames(vapply(files, site_key, ""), paste0("s", seq_len(k)))
+  hosts <- lapply(seq_len(k), function(i) {
+    site_host(site_policy(names(keys)[i], M, 2, 0.3, trust = "secure", least_sites = k, colluding = 0, partners = keys[-i]), matrix(0.1, 20, 1), budget(), identity = files[i])
+  })
+  expect_output(print(hosts[[1]]$policy), "secure sums of 10 sites or more")
+  send <- function(i) function(text) if (i > 6 && grepl("\"masked\"", text)) stop("lost") else site_reply(hosts[[i]], text)
+  alive <- tryCatch({
+    x <- do.call(sites, c(lapply(seq_len(k), function(i) site_remote(send(i))), list(secure = TRUE, colluding = 0, dropouts = 4)))
+    dp_mean(x, M, 1, 0, 1.5, delta = 1e-6, mechanism = "tangent")$details$alive
+  }, riemdp_error = function(e) k)
+  expect_gte(alive, k)
+})
+
+test_that("one record's form changes neither the number of records nor whether there is a site", {
+  skip_if_not_installed("RSQLite")
+  dir <- withr::local_tempdir()
+  write_site_policy(site_policy("north", euclidean(2), 2, 0.5), file.path(dir, "policy.json"))
+  dp_ledger(file.path(dir, "ledger.sqlite"), 50, 1e-6, rule = "gdp", create = TRUE)
+  for (record in c("1,2", "NA,NA", "\"a\"b,2", "x,y,z")) {
+    writeLines(c("u,v", rep("0.5,0.5", 20), record), file.path(dir, "records.csv"))
+    expect_identical(site_open(dir)$n, 21)
+  }
+  good <- data.frame(a = as.double(1:20), b = as.double(1:20))
+  odd <- list(within(good, a <- c("x", as.character(2:20))), within(good, a <- factor(c("x", as.character(2:20)))), within(good, a[1] <- NA))
+  for (x in odd) {
+    host <- tryCatch(site_host(site_policy("n", euclidean(2), 2, 0.5), x, budget()), riemdp_error = function(e) NULL)
+    expect_identical(host$n, 20)
+  }
+})
+
+test_that("an answer that is kept is whole, though the disk is full", {
+  skip_on_os("windows")
+  script <- withr::local_tempfile(fileext = ".R")
+  writeLines(sprintf("%s", c(
+    sprintf(".libPaths(%s); suppressMessages(library(riemdp)); w <- riemdp:::wire_write; v <- riemdp:::wire_value", paste(deparse(.libPaths()), collapse = "")),
+    "keep <- tempfile(); dir.create(keep); M <- euclidean(200)",
+    "h <- site_host(site_policy('n', M, 2, .5), matrix(0, 20, 200), dp_ledger(epsilon = 1e6, delta = 1e-6, rule = 'gdp'), keep = keep)",
+    "f <- list(M = M, center = rep(0, 200), radius = 1, sd = 5)",
+    "t <- w('request', id = strrep('1', 32), policy = h$hash, statistic = 'noisy', fields = lapply(f, v))",
+    "a <- site_reply(h, t); b <- site_reply(h, t); type <- function(x) tryCatch(riemdp:::wire_read(x)$type, error = function(e) 'broken')",
+    "cat(type(a), type(b), identical(a, b))"
+  )), script)
+  said <- system2("sh", c("-c", shQuote(sprintf("trap '' XFSZ; ulimit -f 1; %s --vanilla %s 2>/dev/null", file.path(R.home("bin"), "Rscript"), script))), stdout = TRUE)
+  # the same answer again, or none either time
+  expect_no_match(paste(said, collapse = " "), "broken")
+})
+
+test_that("over HTTP another analyst's request gives her nothing, quotas or none", {
+  keep <- withr::local_tempdir()
+  M <- euclidean(2)
+  host <- site_host(site_policy("n", M, 2, 0.5), matrix(0, 20, 2), budget(), keep = keep)
+  app <- site_app(host, c(anna = strrep("a", 32), ben = strrep("b", 32)))
+  text <- wire_write("request", id = strrep("7", 32), policy = host$hash, statistic = "noisy", fields = lapply(list(M = M, center = c(0, 0), radius = 1, sd = 5), wire_value))
+  post <- function(token) {
+    bytes <- charToRaw(text)
+    app$call(list(REQUEST_METHOD = "POST", HTTP_AUTHORIZATION = paste("Bearer", token), rook.input = list(read = function(l) utils::head(bytes, l))))$body
+  }
+  expect_identical(wire_read(post(strrep("a", 32)))$type, "answer")
+  expect_identical(wire_read(post(strrep("b", 32)))$type, "refusal")
+})
+
+# Gradients are added up as they are stored, rounded, and only then put into coordinates: far out that rounding is longer than a record's vector.
+test_that("no record moves a sum of gradients by more than is paid for, at points far out", {
+  set.seed(5)
+  n <- 3000
+  r <- 0.3
+  moved <- function(M, p) {
+    x <- mf_random(M, n)
+    f <- function(x) vector_sum(list(M = M, center = as.vector(p), radius = r, vector = "gradient", problem = problem_huber(M, 10)), x)
+    s <- f(x)
+    max(vapply(1:10, function(i) {
+      if (length(dim(x)) == 3) x[, , i] <- mf_random(M, 1) else x[i, ] <- mf_random(M, 1)
+      sqrt(sum((f(x) - s)^2)) / (2 * r)
+    }, 0))
+  }
+  u <- matrix(c(cos(0.3), sin(0.3), -sin(0.3), cos(0.3)), 2)
+  p <- u %*% diag(c(10^7.5, 10^-7.5)) %*% t(u)
+  for (metric in c("affine", "log-euclidean")) expect_lte(moved(spd(2, metric), (p + t(p)) / 2), 1 + 1e-9)
+  expect_lte(moved(hyperbolic(2), c(cosh(32), sinh(32) * cos(0.3), sinh(32) * sin(0.3))), 1 + 1e-9)
+})
