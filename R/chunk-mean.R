@@ -57,9 +57,13 @@ chunk_variance <- function(x, M, weights, center) {
   sums[length(sums)] / if (is.null(weights)) n else sum(weights)
 }
 
-# vectors that sites sum up with noise: tangent vectors at a public centre
+# vectors that sites sum up with noise: tangent vectors at a public centre; two opposite ones are twice as far apart as
+# they are long
 MEAN_VECTORS <- list(
-  mean = function(q, x) exact_total(list(.Call(riemdp_chunk_ball, q$M, x, q$center, q$radius, NULL, "centre_coords")))
+  mean = list(
+    sum = function(q, x) exact_total(list(.Call(riemdp_chunk_ball, q$M, x, q$center, q$radius, NULL, "centre_coords"))),
+    length = function(q) q$radius, moved = 2, dimension = function(q) mf_facts(q$M)$dimension
+  )
 )
 
 # what means ask of the records of a chunk

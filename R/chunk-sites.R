@@ -7,11 +7,22 @@ SITE_KERNELS <- list(
   noisy = c("count", "noisy"), sums = c("count", "check", "ball", "steps", "squares", "gradients", "noisy")
 )
 
-# The sum that a request for one with noise is about, in d coordinates: of vectors no longer than request$radius. What
-# the records don't give is 0.
+# ---- what a request for a sum with noise is about: public numbers, of the request alone ------------------------------
+# An entry of the table "vector" is a list: `sum` over records, `length` that no record's vector exceeds, how many times
+# that one replaced record moves the sum (`moved`), and `dimension`, the number of coordinates.
+
+vector_of <- function(request) registered("vector", request$vector %||% "mean")
+
+vector_dimension <- function(request) vector_of(request)$dimension(request)
+
+vector_length <- function(request) vector_of(request)$length(request)
+
+vector_moved <- function(request) vector_of(request)$moved * vector_length(request)
+
+# The sum itself. What the records don't give is 0.
 vector_sum <- function(request, x) {
-  sum <- registered("vector", request$vector %||% "mean")(request, x)
-  d <- mf_facts(request$M)$dimension
+  sum <- vector_of(request)$sum(request, x)
+  d <- vector_dimension(request)
   if (is.double(sum) && length(sum) == d && all(is.finite(sum))) sum else rep(0, d)
 }
 
@@ -158,7 +169,8 @@ check_site_request <- function(request, answers, least) {
   step <- request$step
   clipped <- is.list(step) && isTRUE(step$clip < Inf) && identical(step$losses, FALSE)
   if (kernel == "gradients" && !clipped) refuse("this site gives clipped gradients only.")
-  enough <- is_positive(request$sd) && is_positive(request$radius) && request$sd >= least * 2 * request$radius
+  enough <- kernel == "noisy" && is_positive(request$sd) && is_positive(request$radius) &&
+    isTRUE(tryCatch(request$sd >= least * vector_moved(request), error = function(e) FALSE))
   if (kernel == "noisy" && !enough) refuse("the noise asked for is too small for this site.")
 }
 
@@ -180,8 +192,17 @@ share_assumption <- function(shares) {
 # how many times the noise of one curator the sum has
 share_excess <- function(shares) sqrt(shares$sites / ((shares$threshold %||% shares$sites) - shares$colluding))
 
-# one record moves the sum by 2 radius
-answer_event <- function(request) event_gaussian(outwards_down(request$sd / (2 * request$radius)), "replace-one")
+answer_event <- function(request) event_gaussian(outwards_down(request$sd / vector_moved(request)), "replace-one")
+
+# The sum of all sites' answers to a request for one with noise
+noisy_sum <- function(x, request) {
+  seeds <- lapply(seq_along(x$pieces), function(i) list(seed = if (in_simulation()) floor(stats::runif(1) * 1e9)))
+  parts <- chunk_ask(x, request, seeds, private = TRUE)
+  d <- vector_dimension(request)
+  bad <- which(!vapply(parts, function(s) is.double(s) && length(s) == d && all(is.finite(s)), NA))
+  if (length(bad)) abort_riemdp("chunk", sprintf("site %d has sent no sum.", bad[1]))
+  Reduce(`+`, parts)
+}
 
 # before the noise is drawn
 pay_answer <- function(ledger, event, data_set, part, delta, files, once = NULL) {

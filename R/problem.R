@@ -406,13 +406,16 @@ DESCENT_KERNELS <- list(
 
 # gradients at a public point, each no longer than `radius`, in orthonormal coordinates there
 PROBLEM_VECTORS <- list(
-  gradient = function(q, x) {
-    q[c("p", "step", "counts")] <- list(q$center, list(clip = q$radius, apart = FALSE, losses = FALSE),
-                                        problem_counts(q$problem))
-    sum <- exact_total(list(chunk_answer(c(q[c("M", "problem", "p", "step", "counts")],
-                                           list(kernel = "gradients", private = TRUE)), x)))
-    if (is.double(sum)) stored_coords(q$M, q$center, sum)
-  }
+  gradient = list(
+    sum = function(q, x) {
+      q[c("p", "step", "counts")] <- list(q$center, list(clip = q$radius, apart = FALSE, losses = FALSE),
+                                          problem_counts(q$problem))
+      sum <- exact_total(list(chunk_answer(c(q[c("M", "problem", "p", "step", "counts")],
+                                             list(kernel = "gradients", private = TRUE)), x)))
+      if (is.double(sum)) stored_coords(q$M, q$center, sum)
+    },
+    length = function(q) q$radius, moved = 2, dimension = function(q) mf_facts(q$M)$dimension
+  )
 )
 
 # one point's or tangent vector's numbers as they are stored, in the plain shape and back

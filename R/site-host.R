@@ -202,7 +202,7 @@ hold_to_policy <- function(policy, request) {
   }
   length <- if (request$kernel == "gradients") request$step$clip else request$radius %||% request$numbers$radius
   if (!is.null(length) && length > policy$radius) refuse_because("ball")
-  if (request$kernel == "noisy" && !(request$sd >= policy$least_noise * 2 * request$radius)) refuse_because("noise")
+  if (request$kernel == "noisy" && !(request$sd >= policy$least_noise * vector_moved(request))) refuse_because("noise")
 }
 
 reply_to <- function(host, message, digest, analyst) {

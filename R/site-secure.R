@@ -92,30 +92,40 @@ take_mask <- function(x, y) (x - y) %% MASK_MODULUS
 # Fewest sites whose answers make a sum: two such sets share an honest one, which agrees to one list of survivors only.
 least_threshold <- function(sites, colluding) floor((sites + colluding) / 2) + 1
 
-# What one record moves the whole numbers of its site by: its vector is no longer than the radius (and a part in 1e9,
-# for rounding), and each number is rounded to a step at last.
-secure_shift <- function(radius, step, dimension) outwards(2 * radius * (1 + 1e-9) / step + sqrt(dimension))
+# What one record moves the whole numbers of its site by: its sum moves by `moved` (and a part in 1e9, for rounding), and
+# each number is rounded to a step at last, after what doubles are off by in numbers below COUNTED_MOST (a 32nd of a step).
+secure_shift <- function(moved, step, dimension) outwards(moved * (1 + 1e-9) / step + 17 / 16 * sqrt(dimension))
+
+# a site's whole numbers are smaller than this, whatever its records are
+COUNTED_MOST <- MASK_MODULUS / 8
+
+secure_fits <- function(query, n) isTRUE(n * vector_length(query) / query$step <= COUNTED_MOST)
 
 # Variance, in steps, of the noise of as many honest sites as are there at least; as normal noise
-secure_multiplier <- function(query, dimension) {
+secure_multiplier <- function(query) {
   honest <- (query$threshold - query$colluding) * query$ratio[1] / query$ratio[2]
-  sqrt(max(0, outwards_down(honest) - ROUNDING_VARIANCE)) / secure_shift(query$radius, query$step, dimension)
+  shift <- secure_shift(vector_moved(query), query$step, vector_dimension(query))
+  sqrt(max(0, outwards_down(honest) - ROUNDING_VARIANCE)) / shift
 }
 
-# The query of a sum over n records of vectors no longer than r, with `multiplier` times 2r the noise of one curator: in
-# steps so small that rounding a site's sum to them costs a part in a thousand at most. With `shift`, in steps.
-secure_query <- function(shares, r, multiplier, n, dimension) {
+# The query of a sum of n records' vectors, with `multiplier` times what one of them moves it by the noise of one
+# curator: in steps so small that rounding a site's sum to them costs a part in a thousand at most. `about`: what a
+# request says of the vectors. With `shift`, in steps.
+secure_query <- function(shares, about, multiplier, n) {
   honest <- shares$threshold - shares$colluding
-  step <- 2^floor(log2(2 * r * min(multiplier, 1) / (1024 * max(sqrt(dimension), 5 * sqrt(honest)))))
-  if (n * r / step > MASK_MODULUS / 8) {
+  moved <- vector_moved(about)
+  dimension <- vector_dimension(about)
+  step <- 2^floor(log2(moved * min(multiplier, 1) / (1024 * max(sqrt(dimension), 5 * sqrt(honest)))))
+  query <- c(list(
+    sites = as.double(shares$sites), threshold = as.double(shares$threshold), colluding = as.double(shares$colluding),
+    step = step
+  ), about)
+  if (!secure_fits(query, n)) {
     abort_riemdp("unsupported", "that many records in so fine steps aren't added securely: less noise or fewer records.")
   }
-  shift <- secure_shift(r, step, dimension)
-  ratio <- as_ratio(outwards(((shift * multiplier)^2 * (1 + 1e-12) + ROUNDING_VARIANCE) / honest), ceiling)
-  list(shift = shift, query = list(
-    sites = as.double(shares$sites), threshold = as.double(shares$threshold), colluding = as.double(shares$colluding),
-    M = NULL, center = NULL, radius = r, step = step, ratio = ratio
-  ))
+  shift <- secure_shift(moved, step, dimension)
+  query$ratio <- as_ratio(outwards(((shift * multiplier)^2 * (1 + 1e-12) + ROUNDING_VARIANCE) / honest), ceiling)
+  list(shift = shift, query = query)
 }
 
 # standard deviation, in steps, of the noise that the guarantee is about
@@ -138,16 +148,17 @@ secure_digest <- function(query) {
   sha256(canonical("riemdp-secure", as.character(jsonlite::toJSON(terms, auto_unbox = TRUE, null = "null", digits = NA))))
 }
 
-hold_to_terms <- function(policy, query) {
+hold_to_terms <- function(policy, query, n) {
   k <- query$sites
   whole <- c(k, query$threshold, query$colluding, query$index)
-  dimension <- mf_facts(query$M)$dimension
   ok <- all(whole == round(whole)) && k >= policy$least_sites && k <= 255 && query$index >= 1 && query$index <= k &&
     query$threshold <= k && query$threshold >= least_threshold(k, query$colluding) && length(query$ratio) == 2 &&
     all(query$ratio >= 1) && query$ratio[1] >= 2 * ROUNDING_VARIANCE * query$ratio[2]
   if (!ok || query$colluding < policy$colluding) refuse_because("trust")
   if (query$radius > policy$radius) refuse_because("ball")
-  if (!(secure_multiplier(query, dimension) >= policy$least_noise)) refuse_because("noise")
+  if (!(secure_multiplier(query) >= policy$least_noise)) refuse_because("noise")
+  # beyond that sums would be cut, which moves them by more than a record does
+  if (!secure_fits(query, n)) refuse_because("message")
 }
 
 signed_text <- function(digest, name, index, mask, seal) {
@@ -156,7 +167,7 @@ signed_text <- function(digest, name, index, mask, seal) {
 
 secure_join <- function(host, query) {
   if (is.null(host$identity)) refuse_because("trust")
-  hold_to_terms(host$policy, query)
+  hold_to_terms(host$policy, query, host$n)
   if (!is.null(host$sessions[[query$session]])) refuse_because("replayed")
   open <- ls(host$sessions)
   if (length(open) >= SESSIONS_MOST) {
@@ -233,8 +244,8 @@ secure_masked <- function(host, fields, pay) {
   }
   if (length(there) < query$threshold) refuse_because("sites")
   own$there <- sort(there)
-  d <- mf_facts(query$M)$dimension
-  pay(event_gaussian(outwards_down(secure_multiplier(query, d)), "replace-one"))
+  d <- vector_dimension(query)
+  pay(event_gaussian(outwards_down(secure_multiplier(query)), "replace-one"))
   x <- site_integers(host$x, query, d)
   x <- add_masked(x, mask_of(derived_key("self", own$keys$self, query$session), d))
   for (j in setdiff(own$there, query$index)) {
@@ -248,7 +259,7 @@ secure_masked <- function(host, fields, pay) {
 # the clipped sum in steps, with noise, modulo MASK_MODULUS
 site_integers <- function(x, query, d) {
   steps <- round(vector_sum(query, x) / query$step)
-  steps[!is.finite(steps) | abs(steps) > MASK_MODULUS / 4] <- 0 # the plan of an honest curator has none
+  steps[!is.finite(steps) | abs(steps) > 2 * COUNTED_MOST] <- 0 # which no records have: hold_to_terms()
   noise <- .Call(riemdp_lattice_noise, euclidean(d), 1L, "gaussian", query$ratio, in_simulation())
   add_masked(steps %% MASK_MODULUS, as.vector(noise) %% MASK_MODULUS)
 }
@@ -319,7 +330,7 @@ secure_sum <- function(x, query) {
   masked <- each(sharing, "masked", function(i) {
     list(sealed = lapply(all, function(j) if (j == i || is.null(sealed[[j]])) "" else sealed[[j]][[i]]))
   })
-  d <- mf_facts(query$M)$dimension
+  d <- vector_dimension(query)
   alive <- sharing[vapply(masked, function(v) is.double(v) && length(v) == d, NA)]
   enough(alive)
   signs <- each(alive, "agree", function(i) list(alive = as.double(alive)))

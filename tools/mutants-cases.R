@@ -1370,7 +1370,10 @@ mutant("poisson-rate", "src/mechanism/optim_parts.c", "scale = 1 / log1p(-rate);
 
 # ---- sites, checkpoints --------------------------------------------------------------------------------------------------------------------------
 
-mutant("site-event-half", "R/chunk-sites.R", "event_gaussian(outwards_down(request$sd / (2 * request$radius)), \"replace-one\")", "event_gaussian(outwards_down(request$sd / request$radius), \"replace-one\")", "one record moves a site's sum by 2 radius", "chunk-sites")
+mutant("site-event-half", "R/chunk-sites.R", "event_gaussian(outwards_down(request$sd / vector_moved(request)), \"replace-one\")", "event_gaussian(outwards_down(request$sd / vector_length(request)), \"replace-one\")", "one record moves a site's sum by 2 radius", "chunk-sites")
+mutant("site-mean-moved", "R/chunk-mean.R", "length = function(q) q$radius, moved = 2,", "length = function(q) q$radius, moved = 1,", "two opposite vectors are two lengths apart", "chunk-sites|site-host")
+mutant("secure-cut", "R/site-secure.R", "  if (!secure_fits(query, n)) refuse_because(\"message\")\n", "", "no sum is cut at a site", "^site-secure$")
+mutant("secure-shift-half", "R/site-secure.R", "outwards(moved * (1 + 1e-9) / step + 17 / 16 * sqrt(dimension))", "outwards(moved / 2 / step)", "a secure sum moves by what a record does, and by its rounding", "^site-secure$")
 mutant("site-sums-counts", "R/chunk-sites.R", "  if (kernel == \"noisy\" && !enough) refuse(\"the noise asked for is too small for this site.\")\n", "", "a site's own least noise holds", "chunk-sites")
 mutant("site-any-kernel", "R/chunk-sites.R", "!kernel %in% SITE_KERNELS[[answers]] ||", "FALSE ||", "sites answer with noisy sums only", "chunk-sites")
 mutant("site-gradients-unclipped", "R/chunk-sites.R", "  if (kernel == \"gradients\" && !clipped) refuse(\"this site gives clipped gradients only.\")\n", "", "sites give clipped gradients only", "chunk-sites")
