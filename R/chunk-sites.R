@@ -28,7 +28,8 @@ vector_sum <- function(request, x) {
 
 #' Records that stay with their holders
 #'
-#' `sites()` stands for records at several sites, e.g. hospitals, in [dp_mean()], [dp_optimize()] and [dp_pca()].
+#' `sites()` stands for records at several sites, e.g. hospitals, in [dp_mean()], [dp_optimize()], [dp_pca()] and, where
+#' sites add noise, [dp_covariance()].
 #' Records don't move: a request goes to each site, which answers by [site_answer()] with a sum over its records:
 #' tangent vectors at a public point or iterate, each record first moved to the public ball (or its gradient clipped).
 #' The curator adds the sums up, draws the noise once and releases.
@@ -37,8 +38,8 @@ vector_sum <- function(request, x) {
 #' What a site answers is its own policy, `answers`:
 #' * `"noisy"`, the default: sums that carry noise, drawn at the site. Each costs anew, whoever asks and whatever was
 #'   asked before, so the site keeps a [dp_ledger()]: the answer is paid for as
-#'   `event_gaussian(request$sd / (2 * request$radius))` before its noise is drawn, and refused where the budget doesn't
-#'   cover it. A ledger by the rule "zcdp", "gdp" or "rdp" suits; one by "basic" needs `delta`, at which Gaussian noise
+#'   `event_gaussian(request$sd / (2 * request$radius))` (for products of vectors, [dp_covariance()], twice the radius is
+#'   root 2 times the square of their length) before its noise is drawn, and refused where the budget doesn't cover it. A ledger by the rule "zcdp", "gdp" or "rdp" suits; one by "basic" needs `delta`, at which Gaussian noise
 #'   has an epsilon.
 #' * `"sums"`: sums over the site's records as they are, one for each round of the solver. **The curator is trusted**
 #'   then with all that such sums tell, single records included, and the guarantee is about the release only. A site has
@@ -49,7 +50,7 @@ vector_sum <- function(request, x) {
 #' sites and curator should be encrypted (mirai does so over TLS).
 #'
 #' With `shares = TRUE` each site adds a share of Gaussian noise to its sum, and `"noisy"` answers will do. One sum is
-#' asked for, so this is for `dp_mean(mechanism = "tangent", delta = )`. The shares are such that the guarantee holds
+#' asked for, so this is for `dp_mean(mechanism = "tangent", delta = )` and `dp_covariance(delta = )`. The shares are such that the guarantee holds
 #' against `colluding` sites that pool what they know, the curator included:
 #' * the default, all sites but one: each site's sum carries by itself all the noise that the guarantee needs, so it
 #'   holds even against the curator together with all other sites; the release has \eqn{\sqrt k} times the noise of a
@@ -75,8 +76,8 @@ vector_sum <- function(request, x) {
 #' @param ledger the site's budget, a [dp_ledger()] that the site holds; needed for `"noisy"`.
 #' @param data_set,part the site's data in its ledger, as in [ledger_spend()].
 #' @param delta for a ledger by the rule "basic": at which delta an answer is priced.
-#' @param least the least noise multiplier that the site adds: standard deviation over twice the radius of the request's
-#'   ball, by which one record can move the sum. Smaller ones are refused.
+#' @param least the least noise multiplier that the site adds: standard deviation over what one record can move the sum
+#'   by (twice the radius of the request's ball). Smaller ones are refused.
 #' @return `sites()`: an object of class `riemdp_chunks`. `site()`: a list. `site_answer()`: what to send back. Errors:
 #'   `riemdp_error_refused` for requests that aren't about clipped sums or hold functions.
 #' @references

@@ -129,7 +129,7 @@ site_reply <- function(host, text, analyst = NULL) {
 # curator.
 WIRE_REQUESTS <- list(
   noisy = c(M = "manifold", center = "numbers", radius = "positive", sd = "positive", vector = "string?",
-            problem = "problem?"),
+            problem = "problem?", at = "numbers?"),
   check = c(M = "manifold"),
   ball = c(M = "manifold", center = "numbers", radius = "positive", p = "numbers?", what = "string"),
   steps = c(M = "manifold", center = "numbers", numbers = "steps", n = "positive", at = "numbers"),
@@ -142,7 +142,7 @@ WIRE_REQUESTS <- list(
 WIRE_SECURE <- list(
   join = c(session = "session", index = "positive", sites = "positive", threshold = "positive", colluding = "amount",
            M = "manifold", center = "numbers", radius = "positive", step = "positive", ratio = "numbers",
-           vector = "string?", problem = "problem?"),
+           vector = "string?", problem = "problem?", at = "numbers?"),
   share = c(session = "session", keys = "keys"),
   masked = c(session = "session", sealed = "strings"),
   agree = c(session = "session", alive = "numbers"),
@@ -195,6 +195,7 @@ hold_to_policy <- function(policy, request) {
     vector <- request$vector %||% "mean"
     if (!vector %in% policy$sums || is.null(registered("vector", vector))) refuse_because("statistic")
     if ((vector == "gradient") != !is.null(request$problem)) refuse_because("message")
+    if (vector != "scatter" && !is.null(request$at)) refuse_because("message")
   }
   there <- vapply(policy$spaces, identical, NA, request$M)
   if (!any(there) || !(is.null(request$problem) || identical(request$problem$manifold, request$M))) {
@@ -202,6 +203,10 @@ hold_to_policy <- function(policy, request) {
   }
   length <- if (request$kernel == "gradients") request$step$clip else request$radius %||% request$numbers$radius
   if (!is.null(length) && length > policy$radius) refuse_because("ball")
+  if (request$kernel %in% c("noisy", "join") && !is.null(request$at)) {
+    if (length(request$at) != mf_facts(request$M)$dimension) refuse_because("message")
+    if (sum(request$at^2) > (request$radius * (1 + 1e-9))^2) refuse_because("ball") # a point of the ball
+  }
   if (request$kernel == "noisy" && !(request$sd >= policy$least_noise * vector_moved(request))) refuse_because("noise")
 }
 

@@ -141,7 +141,7 @@ secure_assumption <- function(shares) {
 
 # the numbers of a request to join that all sites have to see alike
 SECURE_TERMS <- c("session", "sites", "threshold", "colluding", "M", "center", "radius", "step", "ratio", "vector",
-                  "problem")
+                  "problem", "at")
 
 secure_digest <- function(query) {
   terms <- lapply(query[SECURE_TERMS], wire_value)
