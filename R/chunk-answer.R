@@ -35,3 +35,22 @@ SOURCE_KERNELS <- list(
   records = function(q, x) .Call(riemdp_chunk_records, q$M, x, q$which),
   seal = function(q, x) seal_of(q$key, plain_records(x))
 )
+
+# ---- what a request for a sum with noise is about: public numbers, of the request alone ------------------------------
+# An entry of the table "vector" is a list: `sum` over records, `length` that no record's vector exceeds, how many times
+# that one replaced record moves the sum (`moved`), and `dimension`, the number of coordinates.
+
+vector_of <- function(request) registered("vector", request$vector %||% "mean")
+
+vector_dimension <- function(request) vector_of(request)$dimension(request)
+
+vector_length <- function(request) vector_of(request)$length(request)
+
+vector_moved <- function(request) vector_of(request)$moved * vector_length(request)
+
+# The sum itself. What the records don't give is 0.
+vector_sum <- function(request, x) {
+  sum <- vector_of(request)$sum(request, x)
+  d <- vector_dimension(request)
+  if (is.double(sum) && length(sum) == d && all(is.finite(sum))) sum else rep(0, d)
+}

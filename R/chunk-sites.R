@@ -7,25 +7,6 @@ SITE_KERNELS <- list(
   noisy = c("count", "noisy"), sums = c("count", "check", "ball", "steps", "squares", "gradients", "noisy")
 )
 
-# ---- what a request for a sum with noise is about: public numbers, of the request alone ------------------------------
-# An entry of the table "vector" is a list: `sum` over records, `length` that no record's vector exceeds, how many times
-# that one replaced record moves the sum (`moved`), and `dimension`, the number of coordinates.
-
-vector_of <- function(request) registered("vector", request$vector %||% "mean")
-
-vector_dimension <- function(request) vector_of(request)$dimension(request)
-
-vector_length <- function(request) vector_of(request)$length(request)
-
-vector_moved <- function(request) vector_of(request)$moved * vector_length(request)
-
-# The sum itself. What the records don't give is 0.
-vector_sum <- function(request, x) {
-  sum <- vector_of(request)$sum(request, x)
-  d <- vector_dimension(request)
-  if (is.double(sum) && length(sum) == d && all(is.finite(sum))) sum else rep(0, d)
-}
-
 #' Records that stay with their holders
 #'
 #' `sites()` stands for records at several sites, e.g. hospitals, in [dp_mean()], [dp_optimize()], [dp_pca()] and, where
@@ -170,9 +151,13 @@ check_site_request <- function(request, answers, least) {
   step <- request$step
   clipped <- is.list(step) && isTRUE(step$clip < Inf) && identical(step$losses, FALSE)
   if (kernel == "gradients" && !clipped) refuse("this site gives clipped gradients only.")
-  enough <- kernel == "noisy" && is_positive(request$sd) && is_positive(request$radius) &&
+  if (kernel == "noisy" && !enough_noise(request, least)) refuse("the noise asked for is too small for this site.")
+}
+
+# FALSE too where the request names no sum that there is
+enough_noise <- function(request, least) {
+  is_positive(request$sd) && is_positive(request$radius) &&
     isTRUE(tryCatch(request$sd >= least * vector_moved(request), error = function(e) FALSE))
-  if (kernel == "noisy" && !enough) refuse("the noise asked for is too small for this site.")
 }
 
 holds_code <- function(v) {

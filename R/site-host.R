@@ -191,23 +191,30 @@ hold_to_policy <- function(policy, request) {
                if (policy$trust == "secure") names(WIRE_SECURE))
   if (!request$kernel %in% allowed) refuse_because("statistic")
   if (is.null(request$M)) return(invisible())
-  if (request$kernel %in% c("noisy", "join")) {
-    vector <- request$vector %||% "mean"
-    if (!vector %in% policy$sums || is.null(registered("vector", vector))) refuse_because("statistic")
-    if ((vector == "gradient") != !is.null(request$problem)) refuse_because("message")
-    if (vector != "scatter" && !is.null(request$at)) refuse_because("message")
-  }
+  summed <- request$kernel %in% c("noisy", "join")
+  if (summed) hold_to_sums(policy, request)
   there <- vapply(policy$spaces, identical, NA, request$M)
   if (!any(there) || !(is.null(request$problem) || identical(request$problem$manifold, request$M))) {
     refuse_because("space")
   }
   length <- if (request$kernel == "gradients") request$step$clip else request$radius %||% request$numbers$radius
   if (!is.null(length) && length > policy$radius) refuse_because("ball")
-  if (request$kernel %in% c("noisy", "join") && !is.null(request$at)) {
-    if (length(request$at) != mf_facts(request$M)$dimension) refuse_because("message")
-    if (sum(request$at^2) > (request$radius * (1 + 1e-9))^2) refuse_because("ball") # a point of the ball
-  }
+  if (summed && !is.null(request$at)) hold_to_ball(request)
   if (request$kernel == "noisy" && !(request$sd >= policy$least_noise * vector_moved(request))) refuse_because("noise")
+}
+
+# which sum a request is for, and that it has what goes with that
+hold_to_sums <- function(policy, request) {
+  vector <- request$vector %||% "mean"
+  if (!vector %in% policy$sums || is.null(registered("vector", vector))) refuse_because("statistic")
+  if ((vector == "gradient") != !is.null(request$problem)) refuse_because("message")
+  if (vector != "scatter" && !is.null(request$at)) refuse_because("message")
+}
+
+# that products are taken at a point of the ball
+hold_to_ball <- function(request) {
+  if (length(request$at) != mf_facts(request$M)$dimension) refuse_because("message")
+  if (sum(request$at^2) > (request$radius * (1 + 1e-9))^2) refuse_because("ball")
 }
 
 reply_to <- function(host, message, digest, analyst) {
