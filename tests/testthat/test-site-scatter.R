@@ -231,6 +231,8 @@ test_that("a secure sum of products is one curator's noise, and its sites pay fo
   hosts <- make(4)
   gone <- run(hosts, 1000, dropouts = 1, lost = function(i, text) i == 2 && identical(wire_read(text)$statistic, "masked"))
   expect_identical(gone$n, 60)
+  # and its noise
+  expect_equal(gone$scale / run(make(4), 1000, dropouts = 1)$scale, sqrt(3 / 4) * 80 / 60, tolerance = 1e-9)
   expect_identical(gone$details$alive, 3L)
   expect_lt(max(abs(gone$moment - exact(c(1:20, 41:80)))), 8 * sqrt(2) * gone$noise[["sd"]] + 1e-5)
   expect_output(print(gone), "3 of 4 sites")
