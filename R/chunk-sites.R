@@ -20,8 +20,9 @@ SITE_KERNELS <- list(
 #' * `"noisy"`, the default: sums that carry noise, drawn at the site. Each costs anew, whoever asks and whatever was
 #'   asked before, so the site keeps a [dp_ledger()]: the answer is paid for as
 #'   `event_gaussian(request$sd / (2 * request$radius))` (for products of vectors, [dp_covariance()], twice the radius is
-#'   root 2 times the square of their length) before its noise is drawn, and refused where the budget doesn't cover it. A ledger by the rule "zcdp", "gdp" or "rdp" suits; one by "basic" needs `delta`, at which Gaussian noise
-#'   has an epsilon.
+#'   root 2 times the square of their length) before its noise is drawn, and refused where the budget doesn't cover it.
+#'   A ledger by the rule "zcdp", "gdp" or "rdp" suits; one by "basic" needs `delta`, at which Gaussian noise has an
+#'   epsilon.
 #' * `"sums"`: sums over the site's records as they are, one for each round of the solver. **The curator is trusted**
 #'   then with all that such sums tell, single records included, and the guarantee is about the release only. A site has
 #'   to choose this by name. [guarantee()] says so of the release.
@@ -31,7 +32,8 @@ SITE_KERNELS <- list(
 #' sites and curator should be encrypted (mirai does so over TLS).
 #'
 #' With `shares = TRUE` each site adds a share of Gaussian noise to its sum, and `"noisy"` answers will do. One sum is
-#' asked for, so this is for `dp_mean(mechanism = "tangent", delta = )` and `dp_covariance(delta = )`. The shares are such that the guarantee holds
+#' asked for, so this is for `dp_mean(mechanism = "tangent", delta = )` and `dp_covariance(delta = )`. The
+#' shares are such that the guarantee holds
 #' against `colluding` sites that pool what they know, the curator included:
 #' * the default, all sites but one: each site's sum carries by itself all the noise that the guarantee needs, so it
 #'   holds even against the curator together with all other sites; the release has \eqn{\sqrt k} times the noise of a

@@ -36,10 +36,10 @@
 #'   matrix in the coordinates that [mf_coords()] gives at `point`, in squared units of the metric), `moment` (the same
 #'   as it was released), `point` (`at`, moved into the ball), `manifold`, `mechanism`, `n` (`NA` where it
 #'   is private), `size`, `details` (of sites: how many, and against how many the guarantee holds), `unit`, `center`,
-#'   `radius`, `length` (L), `sensitivity`, `scale`, `noise`, `expected_error` (root mean square of the noise, in the Frobenius
-#'   norm), `theorem`, `target`, `source`, `guarantee`, `budget`, `draws`. Errors: `riemdp_error_unsupported` for
-#'   users' manifolds, those of dimension 1 (there [dp_variance()] is the same), chunks, and sites without noise; `riemdp_error_argument`,
-#'   `riemdp_error_shape` and `riemdp_error_radius` as for [dp_mean()].
+#'   `radius`, `length` (L), `sensitivity`, `scale`, `noise`, `expected_error` (root mean square of the noise, in
+#'   the Frobenius norm), `theorem`, `target`, `source`, `guarantee`, `budget`, `draws`. Errors: `riemdp_error_unsupported` for
+#'   users' manifolds, those of dimension 1 (there [dp_variance()] is the same), chunks, and sites without noise;
+#'   `riemdp_error_argument`, `riemdp_error_shape` and `riemdp_error_radius` as for [dp_mean()].
 #' @references
 #' Dwork, C., Talwar, K., Thakurta, A. and Zhang, L. (2014). Analyze Gauss: optimal bounds for privacy-preserving
 #' principal component analysis. *Proceedings of the 46th ACM Symposium on Theory of Computing*, 11-20.
@@ -145,7 +145,8 @@ covariance_estimator <- list(
     new_release(
       without_negative(out$sum * unit), "riemdp_covariance",
       moment = out$sum * unit, point = ask$point, manifold = ask$manifold, mechanism = plan$noise$mechanism,
-      n = out$n %||% ask$n, size = out$size, details = shared_details(out$noise), unit = ask$unit, center = ask$center, radius = ask$ball$radius, length = ask$length,
+      n = out$n %||% ask$n, size = out$size, details = shared_details(out$noise), unit = ask$unit,
+      center = ask$center, radius = ask$ball$radius, length = ask$length,
       sensitivity = told$sensitivity, scale = told$scale, noise = told["sd"],
       rounding = moment_rounding(d, ask$length, ask$parts$grid),
       expected_error = told$sd * sqrt(d * (d + 1)), theorem = plan$theorem,

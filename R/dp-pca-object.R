@@ -137,12 +137,12 @@ explain_noise <- function(facts, g, say) {
 
 # of noise that sites made
 shared_words <- function(details) {
-  paste0(sprintf("normal noise on the second-moment matrix, made up of shares that %d sites draw and add, so large that ",
+  paste0(sprintf("normal noise on the second-moment matrix, made up of shares that %d sites draw and add, so large ",
                  as.integer(details$sites)),
-         sprintf("it holds against %d of them together", as.integer(details$colluding)),
+         sprintf("that it holds against %d of them together", as.integer(details$colluding)),
          if (!is.null(details$threshold)) {
-           sprintf(paste0(", and that as few as %d sites make it. The sums were added under masks, so that nobody sees ",
-                          "one site's (proofs/federation.md)"), as.integer(details$threshold))
+           sprintf(paste0(", and that as few as %d sites make it. The sums were added under masks, so that nobody ",
+                          "sees one site's (proofs/federation.md)"), as.integer(details$threshold))
          })
 }
 

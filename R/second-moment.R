@@ -122,8 +122,8 @@ noisy_moment_wishart <- function(sum, scale, moved) {
 }
 
 # ---- at sites --------------------------------------------------------------------------------------------------------
-# Sums that sites send with noise. Numbers of rows differ from site to site, and the grid must not: so many rows at a time
-# are added up as whole numbers, and sums of these in two parts, which stay exact.
+# Sums that sites send with noise. Numbers of rows differ from site to site, and the grid must not: so many rows at a
+# time are added up as whole numbers, and sums of these in two parts, which stay exact.
 
 SCATTER_ROWS <- 2^12
 SCATTER_PART <- 2^25

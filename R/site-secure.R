@@ -92,8 +92,9 @@ take_mask <- function(x, y) (x - y) %% MASK_MODULUS
 # Fewest sites whose answers make a sum: two such sets share an honest one, which agrees to one list of survivors only.
 least_threshold <- function(sites, colluding) floor((sites + colluding) / 2) + 1
 
-# What one record moves the whole numbers of its site by: its sum moves by `moved` (and a part in 1e9, for rounding), and
-# each number is rounded to a step at last, after what doubles are off by in numbers below COUNTED_MOST (a 32nd of a step).
+# What one record moves the whole numbers of its site by: its sum moves by `moved` (and a part in 1e9, for rounding),
+# and each number is rounded to a step at last, after what doubles are off by in numbers below COUNTED_MOST (a 64th of a
+# step for two of them).
 secure_shift <- function(moved, step, dimension) outwards(moved * (1 + 1e-9) / step + 17 / 16 * sqrt(dimension))
 
 # a site's whole numbers are smaller than this, whatever its records are

@@ -45,7 +45,10 @@ test_that("a site's sum is that of records in memory, bit by bit, in every numbe
   set.seed(2)
   k <- internal$moment_rows(matrix(stats::rnorm(30000), 10000) + 1, 2, grid)
   expect_identical(internal$scatter_matrix(k, grid), internal$moment_sum(k, grid))
-  for (n in c(1, 4095, 4096, 4097, 8192)) expect_identical(internal$scatter_matrix(k[seq_len(n), , drop = FALSE], grid), internal$moment_sum(k[seq_len(n), , drop = FALSE], grid))
+  for (n in c(1, 4095, 4096, 4097, 8192)) {
+    some <- k[seq_len(n), , drop = FALSE]
+    expect_identical(internal$scatter_matrix(some, grid), internal$moment_sum(some, grid))
+  }
   many <- k[rep(1, 2^18 + 1), ]
   expect_identical(internal$scatter_matrix(many, grid), crossprod(k[1, , drop = FALSE]) / 4^grid$bits * (2^18 + 1))
 })
