@@ -36,40 +36,57 @@ SOURCE_KERNELS <- list(
   seal = function(q, x) seal_of(q$key, plain_records(x))
 )
 
-# The sum that a request for one with noise is about, in d coordinates: of vectors no longer than request$radius, in
-# doubles (proofs/federation.md, section 1). What the records don't give is 0.
+# ---- what a request for a sum with noise is about: public numbers, of the request alone ------------------------------
+# An entry of the table "vector" is a list: `sum` over records, `length` that no record's vector exceeds, how many times
+# that one replaced record moves the sum (`moved`), and `dimension`, the number of coordinates.
+
+vector_of <- function(request) registered("vector", request$vector %||% "mean")
+
+vector_dimension <- function(request) vector_of(request)$dimension(request)
+
+vector_length <- function(request) vector_of(request)$length(request)
+
+vector_moved <- function(request) vector_of(request)$moved * vector_length(request)
+
+# The sum itself, in doubles of which none is longer than that (proofs/federation.md, section 1). What the records don't
+# give is 0.
 vector_sum <- function(request, x) {
-  sum <- registered("vector", request$vector %||% "mean")(request, x)
-  d <- mf_facts(request$M)$dimension
+  sum <- vector_of(request)$sum(request, x)
+  d <- vector_dimension(request)
   if (is.double(sum) && length(sum) == d && all(is.finite(sum))) sum else rep(0, d)
 }
 
 # Least radius whose square doubles hold, and how many steps the sum over all records may reach: so far rounding it to
 # a double moves it by a 256th of a step
 LEAST_RADIUS <- 1e-150
-STEPS_MOST <- 2^45
+LATTICE_MOST <- 2^45
 
-# How far a replaced record moves a sum of vectors no longer than r, in steps to which it is rounded at last
-vector_shift <- function(r, step, dimension) outwards(2 * r * (1 + 1e-12) / step + 1.02 * sqrt(dimension))
+steps_fit <- function(request, n, step) isTRUE(n * vector_length(request) / step <= LATTICE_MOST)
 
-# A sum's noise on a lattice that is fine beside it and beside 2r: list(step, shift, ratio: variance in steps as a
-# fraction), as normal noise of `multiplier` times the shift, made up of so many shares.
-noise_steps <- function(r, multiplier, n, dimension, shares = 1) {
-  fine <- 2 * r * min(multiplier, 1) / (1024 * max(sqrt(dimension), 5 * sqrt(shares)))
-  step <- 2^ceiling(log2(max(fine / 2, n * r / STEPS_MOST)))
-  shift <- vector_shift(r, step, dimension)
+# How far a replaced record moves a sum, in steps to which it is rounded at last
+vector_shift <- function(request, step) {
+  outwards(vector_moved(request) * (1 + 1e-9) / step + 1.02 * sqrt(vector_dimension(request)))
+}
+
+# A sum's noise on a lattice that is fine beside it and beside what a record moves: list(step, shift, ratio: variance in
+# steps as a fraction), as normal noise of `multiplier` times the shift, made up of so many shares.
+noise_steps <- function(request, multiplier, n, shares = 1) {
+  wide <- max(sqrt(vector_dimension(request)), 5 * sqrt(shares))
+  fine <- vector_moved(request) * min(multiplier, 1) / (1024 * wide)
+  step <- 2^ceiling(log2(max(fine / 2, n * vector_length(request) / LATTICE_MOST)))
+  shift <- vector_shift(request, step)
   ratio <- as_ratio(outwards(((shift * multiplier)^2 * (1 + 1e-12) + ROUNDING_VARIANCE) / shares), ceiling)
   list(step = step, shift = shift, ratio = ratio)
 }
 
-# A sum with its noise: multiples of a step, whose digits are those of whole numbers with discrete Gaussian noise
-noisy_sum <- function(request, x) {
-  d <- mf_facts(request$M)$dimension
-  plan <- noise_steps(request$radius, request$sd / (2 * request$radius), records_at(request$M, x), d)
+# A site's sum with its noise: multiples of a step, whose digits are those of whole numbers with discrete Gaussian noise
+site_sum <- function(request, x) {
+  n <- as.double(.Call(riemdp_count, request$M, x))
+  plan <- noise_steps(request, request$sd / vector_moved(request), n)
   simulated <- in_simulation()
-  draw <- function() .Call(riemdp_lattice_noise, euclidean(d), 1L, "gaussian", plan$ratio, simulated)
+  draw <- function() {
+    .Call(riemdp_lattice_noise, euclidean(vector_dimension(request)), 1L, "gaussian", plan$ratio, simulated)
+  }
   noise <- if (simulated && !is.null(request$seed)) with_simulation(request$seed, draw()) else draw()
   plan$step * (round(vector_sum(request, x) / plan$step) + as.vector(noise))
 }
-
-records_at <- function(M, x) as.double(.Call(riemdp_count, M, x))

@@ -57,9 +57,13 @@ chunk_variance <- function(x, M, weights, center) {
   sums[length(sums)] / if (is.null(weights)) n else sum(weights)
 }
 
-# vectors that sites sum up with noise: tangent vectors at a public centre
+# vectors that sites sum up with noise: tangent vectors at a public centre; two opposite ones are twice as far apart as
+# they are long
 MEAN_VECTORS <- list(
-  mean = function(q, x) exact_total(list(.Call(riemdp_chunk_ball, q$M, x, q$center, q$radius, NULL, "centre_coords")))
+  mean = list(
+    sum = function(q, x) exact_total(list(.Call(riemdp_chunk_ball, q$M, x, q$center, q$radius, NULL, "centre_coords"))),
+    length = function(q) q$radius, moved = 2, dimension = function(q) mf_facts(q$M)$dimension
+  )
 )
 
 # what means ask of the records of a chunk
@@ -71,6 +75,6 @@ MEAN_KERNELS <- list(
   squares = function(q, x) .Call(riemdp_chunk_steps, q$M, x, q$center, q$numbers, q$n, q$at, q$squares),
   kng = function(q, x) .Call(riemdp_chunk_kng, q$M, x, q$center, q$radius, q$n, q$base, q$far),
   # a sum that leaves with its share of the noise, drawn here
-  noisy = function(q, x) noisy_sum(q, x),
+  noisy = function(q, x) site_sum(q, x),
   counts = function(q, x) .Call(riemdp_chunk_counts, q$M, x, q$center, q$radii, NULL, 0)
 )

@@ -37,13 +37,12 @@ shared_gradients <- function(x, problem, clip, sd) {
   M <- problem$manifold
   n <- sum(x$sizes)
   d <- mf_facts(M)$dimension
-  request <- list(kernel = "noisy", M = M, radius = clip, vector = "gradient", problem = problem)
+  about <- list(M = M, radius = clip, vector = "gradient", problem = problem)
   if (is.null(x$shares$threshold)) {
-    request$sd <- sd * n / sqrt(x$shares$sites - x$shares$colluding)
-    ask <- function(p) Reduce(`+`, chunk_ask(x, c(request, list(center = p)), private = TRUE))
+    sd <- sd * n / sqrt(x$shares$sites - x$shares$colluding)
+    ask <- function(p) noisy_sum(x, c(about, list(kernel = "noisy", sd = sd, center = p)))
   } else {
-    query <- secure_query(x$shares, clip, sd * n / (2 * clip), n, d)$query
-    query[c("M", "vector", "problem")] <- request[c("M", "vector", "problem")]
+    query <- secure_query(x$shares, about, sd * n / vector_moved(about), n)$query
     ask <- function(p) {
       query$center <- p
       secure_sum(x, query)$sum * query$step

@@ -9,7 +9,8 @@ SITE_KERNELS <- list(
 
 #' Records that stay with their holders
 #'
-#' `sites()` stands for records at several sites, e.g. hospitals, in [dp_mean()], [dp_optimize()] and [dp_pca()].
+#' `sites()` stands for records at several sites, e.g. hospitals, in [dp_mean()], [dp_optimize()], [dp_pca()] and, where
+#' sites add noise, [dp_covariance()].
 #' Records don't move: a request goes to each site, which answers by [site_answer()] with a sum over its records:
 #' tangent vectors at a public point or iterate, each record first moved to the public ball (or its gradient clipped).
 #' The curator adds the sums up, draws the noise once and releases.
@@ -18,9 +19,10 @@ SITE_KERNELS <- list(
 #' What a site answers is its own policy, `answers`:
 #' * `"noisy"`, the default: sums that carry noise, drawn at the site. Each costs anew, whoever asks and whatever was
 #'   asked before, so the site keeps a [dp_ledger()]: the answer is paid for as
-#'   `event_gaussian(request$sd / (2 * request$radius))` before its noise is drawn, and refused where the budget doesn't
-#'   cover it. A ledger by the rule "zcdp", "gdp" or "rdp" suits; one by "basic" needs `delta`, at which Gaussian noise
-#'   has an epsilon.
+#'   `event_gaussian(request$sd / (2 * request$radius))` (for products of vectors, [dp_covariance()], twice the radius is
+#'   root 2 times the square of their length) before its noise is drawn, and refused where the budget doesn't cover it.
+#'   A ledger by the rule "zcdp", "gdp" or "rdp" suits; one by "basic" needs `delta`, at which Gaussian noise has an
+#'   epsilon.
 #' * `"sums"`: sums over the site's records as they are, one for each round of the solver. **The curator is trusted**
 #'   then with all that such sums tell, single records included, and the guarantee is about the release only. A site has
 #'   to choose this by name. [guarantee()] says so of the release.
@@ -30,7 +32,8 @@ SITE_KERNELS <- list(
 #' sites and curator should be encrypted (mirai does so over TLS).
 #'
 #' With `shares = TRUE` each site adds a share of Gaussian noise to its sum, and `"noisy"` answers will do. One sum is
-#' asked for, so this is for `dp_mean(mechanism = "tangent", delta = )`. The shares are such that the guarantee holds
+#' asked for, so this is for `dp_mean(mechanism = "tangent", delta = )` and `dp_covariance(delta = )`. The
+#' shares are such that the guarantee holds
 #' against `colluding` sites that pool what they know, the curator included:
 #' * the default, all sites but one: each site's sum carries by itself all the noise that the guarantee needs, so it
 #'   holds even against the curator together with all other sites; the release has \eqn{\sqrt k} times the noise of a
@@ -56,8 +59,8 @@ SITE_KERNELS <- list(
 #' @param ledger the site's budget, a [dp_ledger()] that the site holds; needed for `"noisy"`.
 #' @param data_set,part the site's data in its ledger, as in [ledger_spend()].
 #' @param delta for a ledger by the rule "basic": at which delta an answer is priced.
-#' @param least the least noise multiplier that the site adds: standard deviation over twice the radius of the request's
-#'   ball, by which one record can move the sum. Smaller ones are refused.
+#' @param least the least noise multiplier that the site adds: standard deviation over what one record can move the sum
+#'   by (twice the radius of the request's ball). Smaller ones are refused.
 #' @return `sites()`: an object of class `riemdp_chunks`. `site()`: a list. `site_answer()`: what to send back. Errors:
 #'   `riemdp_error_refused` for requests that aren't about clipped sums or hold functions.
 #' @references
@@ -156,9 +159,13 @@ check_site_request <- function(request, answers, least) {
   step <- request$step
   clipped <- is.list(step) && isTRUE(step$clip < Inf) && identical(step$losses, FALSE)
   if (kernel == "gradients" && !clipped) refuse("this site gives clipped gradients only.")
-  enough <- is_positive(request$sd) && is_positive(request$radius) && request$radius >= LEAST_RADIUS &&
-    request$sd >= least * 2 * request$radius
-  if (kernel == "noisy" && !enough) refuse("the noise asked for is too small for this site.")
+  if (kernel == "noisy" && !enough_noise(request, least)) refuse("the noise asked for is too small for this site.")
+}
+
+# FALSE too where the request names no sum that there is
+enough_noise <- function(request, least) {
+  is_positive(request$sd) && is_positive(request$radius) && request$radius >= LEAST_RADIUS &&
+    isTRUE(tryCatch(request$sd >= least * vector_moved(request), error = function(e) FALSE))
 }
 
 holds_code <- function(v) {
@@ -179,8 +186,17 @@ share_assumption <- function(shares) {
 # how many times the noise of one curator the sum has
 share_excess <- function(shares) sqrt(shares$sites / ((shares$threshold %||% shares$sites) - shares$colluding))
 
-# one record moves the sum by 2 radius
-answer_event <- function(request) event_gaussian(outwards_down(request$sd / (2 * request$radius)), "replace-one")
+answer_event <- function(request) event_gaussian(outwards_down(request$sd / vector_moved(request)), "replace-one")
+
+# The sum of all sites' answers to a request for one with noise
+noisy_sum <- function(x, request) {
+  seeds <- lapply(seq_along(x$pieces), function(i) list(seed = if (in_simulation()) floor(stats::runif(1) * 1e9)))
+  parts <- chunk_ask(x, request, seeds, private = TRUE)
+  d <- vector_dimension(request)
+  bad <- which(!vapply(parts, function(s) is.double(s) && length(s) == d && all(is.finite(s)), NA))
+  if (length(bad)) abort_riemdp("chunk", sprintf("site %d has sent no sum.", bad[1]))
+  Reduce(`+`, parts)
+}
 
 # before the noise is drawn
 pay_answer <- function(ledger, event, data_set, part, delta, files, once = NULL) {

@@ -59,6 +59,76 @@ component_noise <- function(mechanism, ask) {
   noise
 }
 
+# The noise on a sum of products that sites make together, in units of the square of the bound as well. `about`: what a
+# request says of the records' products.
+shared_noise <- function(ask, shares, about) {
+  if (!(ask$mechanism %in% c("auto", "gauss"))) {
+    abort_riemdp("unsupported", "sites add normal noise: mechanism = \"gauss\" and `delta` would do.")
+  }
+  why <- component_refused("gauss", ask)
+  if (!is.null(why)) abort_riemdp("unsupported", paste("sites add normal noise:", why))
+  moved <- moment_moves(ask$grid, FALSE)[["frobenius"]]
+  law <- gaussian_law(list(epsilon = ask$epsilon, delta = ask$delta, options = list()), FLAT_SPACE, moved)
+  length <- vector_length(about)
+  noise <- list(mechanism = "gauss", lattice = FALSE, moved = moved, guarantee = law$guarantee, shares = shares,
+                about = about)
+  noise$guarantee$assumptions <- share_assumption(shares)
+  if (is.null(shares$threshold)) {
+    noise$share_sd <- law$scale * length / sqrt(shares$sites - shares$colluding)
+    return(with_scale(noise, law$scale * share_excess(shares), ask))
+  }
+  noise[c("shift", "query")] <- secure_query(shares, about, law$scale / moved, ask$n)[c("shift", "query")]
+  with_scale(noise, shared_scale(noise$query, shares$sites, length), ask)
+}
+
+# of the noise that so many sites of a secure sum make
+shared_scale <- function(query, sites, length) sqrt(sites * query$ratio[1] / query$ratio[2]) * query$step / length
+
+# normal noise of that scale in each of the entries, those beside the diagonal times root 2
+with_scale <- function(noise, scale, ask) {
+  noise$scale <- scale
+  noise$sd <- scale / sqrt(2)
+  noise$error <- component_error(noise, ask)
+  noise
+}
+
+# The noisy sum from sites, in units of the square of the bound: list(sum, n, noise). Sites that fell silent have taken
+# their records and their noise with them.
+draw_shared <- function(x, noise, M, center, ask) {
+  m0 <- .Call(riemdp_stored, M, center)
+  length <- vector_length(noise$about)
+  d <- mf_facts(M)$dimension
+  shares <- noise$shares
+  if (is.null(noise$query)) {
+    request <- c(list(kernel = "noisy", center = m0, sd = noise$share_sd), noise$about)
+    # against those who collude the others' shares are the noise
+    pay(price_normal(noise$moved, noise$share_sd * sqrt(shares$sites - shares$colluding) / length, "chunks.md, 4"))
+    return(list(sum = symmetric_matrix(noisy_sum(x, request) / length, d), n = ask$n, noise = noise))
+  }
+  query <- noise$query
+  query$center <- m0
+  pay(price_normal_discrete(noise$shift, honest_sd(query), "federation.md, 2"))
+  found <- secure_sum(x, query)
+  noise$alive <- length(found$alive)
+  list(sum = symmetric_matrix(found$sum * query$step / length, d), n = sum(x$sizes[found$alive]),
+       noise = with_scale(noise, shared_scale(query, noise$alive, length), ask))
+}
+
+# what a release says of the sites that made its noise
+shared_details <- function(noise) {
+  s <- noise$shares
+  if (!is.null(s)) {
+    c(list(sites = s$sites, colluding = s$colluding), if (!is.null(s$threshold)) list(threshold = s$threshold,
+                                                                                      alive = noise$alive))
+  }
+}
+
+# sites sum up records, not units, and their number is public
+check_shared_moment <- function(unit, replace) {
+  if (!is.null(unit)) abort_riemdp("unsupported", "`unit` needs the records in memory.")
+  if (!replace) abort_riemdp("unsupported", "neighbours = \"add_remove\" needs the records in memory.")
+}
+
 # those of the mechanisms that there are
 component_noises <- function(ask, mechanisms) {
   plans <- lapply(mechanisms, function(mechanism) {

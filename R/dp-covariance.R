@@ -19,7 +19,10 @@
 #' (units) is private: a tenth of epsilon goes to a noisy one, by which the sum is divided. An ellipsoid then needs a
 #' mean with a private number as well.
 #'
-#' Proof: the file `proofs/subspaces.md` of the installed package, section 6.
+#' Of [sites()] with `shares = TRUE` or `secure = TRUE` each adds its noise to the sum of its records' products, normal
+#' noise (`"gauss"`, with `delta`), for a public number of records; the guarantee is about real numbers then.
+#'
+#' Proof: the file `proofs/subspaces.md` of the installed package, sections 6 and 11.
 #'
 #' @inheritParams dp_median
 #' @param at a public point, or a release of one. Of a release of [dp_mean()] it is the point that was drawn, before it
@@ -32,11 +35,11 @@
 #' @return An object of class `riemdp_covariance` and [riemdp_release]: `value` (a symmetric positive semidefinite
 #'   matrix in the coordinates that [mf_coords()] gives at `point`, in squared units of the metric), `moment` (the same
 #'   as it was released), `point` (`at`, moved into the ball), `manifold`, `mechanism`, `n` (`NA` where it
-#'   is private), `size`, `unit`, `center`, `radius`,
-#'   `length` (L), `sensitivity`, `scale`, `noise`, `expected_error` (root mean square of the noise, in the Frobenius
-#'   norm), `theorem`, `target`, `source`, `guarantee`, `budget`, `draws`. Errors: `riemdp_error_unsupported` for
-#'   users' manifolds, those of dimension 1 (there [dp_variance()] is the same) and chunks; `riemdp_error_argument`,
-#'   `riemdp_error_shape` and `riemdp_error_radius` as for [dp_mean()].
+#'   is private), `size`, `details` (of sites: how many, and against how many the guarantee holds), `unit`, `center`,
+#'   `radius`, `length` (L), `sensitivity`, `scale`, `noise`, `expected_error` (root mean square of the noise, in
+#'   the Frobenius norm), `theorem`, `target`, `source`, `guarantee`, `budget`, `draws`. Errors: `riemdp_error_unsupported` for
+#'   users' manifolds, those of dimension 1 (there [dp_variance()] is the same), chunks, and sites without noise;
+#'   `riemdp_error_argument`, `riemdp_error_shape` and `riemdp_error_radius` as for [dp_mean()].
 #' @references
 #' Dwork, C., Talwar, K., Thakurta, A. and Zhang, L. (2014). Analyze Gauss: optimal bounds for privacy-preserving
 #' principal component analysis. *Proceedings of the 46th ACM Symposium on Theory of Computing*, 11-20.
@@ -60,8 +63,10 @@ dp_covariance <- function(x, M = manifold_of(x), epsilon, center, radius, ..., a
   mechanism <- check_choice(mechanism, "mechanism", c("auto", "gauss", "laplace", "wishart"))
   check_covariance_space(M, x)
   replace <- check_choice(neighbours, "neighbours", c("replace", "add_remove")) == "replace"
+  if (is_chunks(x)) check_shared_moment(unit, replace)
   records <- records_or_units(M, x, unit, replace)
   ask <- covariance_ask(M, if (replace) records$n else NA_real_, epsilon, center, radius, at, delta, mechanism)
+  if (is_chunks(x)) ask <- shared_covariance(ask, x)
   ask$source <- stated_source(source, list(center = center, radius = radius, at = at))
   ask$invalid <- invalid
   ask$unit <- unit_name(records$units)
@@ -75,7 +80,19 @@ check_covariance_space <- function(M, x) {
   if (mf_facts(M)$dimension < 2) {
     abort_riemdp("unsupported", "on a manifold of dimension 1 a covariance is a mean square: dp_variance() has it.")
   }
-  if (is_chunks(x)) abort_riemdp("unsupported", "a covariance needs the records in memory, not in chunks.")
+  if (is_chunks(x) && is.null(x$shares)) {
+    abort_riemdp("unsupported", paste("a covariance needs the records in memory, or at sites that add noise:",
+                                      "sites(shares = TRUE) or sites(secure = TRUE)."))
+  }
+}
+
+# what is asked of sites that add noise
+shared_covariance <- function(ask, x) {
+  ask$shares <- x$shares
+  ask$assumptions <- chunk_assumptions(x)
+  ask$parts$grid <- scatter_grid(ask$parts$d)
+  ask$about <- list(M = ask$manifold, radius = ask$ball$radius, vector = "scatter", at = ask$coords)
+  ask
 }
 
 # public numbers, checked
@@ -87,6 +104,7 @@ covariance_ask <- function(M, n, epsilon, center, radius, at, delta, mechanism) 
   if (inherits(at, "riemdp_mean") && !is.null(at$released)) at$value <- at$released
   ask$at <- public_point(M, at, "at")
   a <- variance_at(M, ask, ask$at)
+  ask$coords <- a
   ask$point <- variance_point(M, ask, a)
   ask$length <- tangent_bound(ask, a)
   ask$parts <- component_ask(n, mf_facts(M)$dimension, 1, ask$epsilon, delta, mechanism, NULL)
@@ -95,35 +113,40 @@ covariance_ask <- function(M, n, epsilon, center, radius, at, delta, mechanism) 
 
 # the mechanism that is asked for, or the one with the smallest noise
 covariance_noise <- function(ask) {
-  if (ask$mechanism != "auto") return(component_noise(ask$mechanism, ask))
-  smallest_noise(ask, c("gauss", "laplace", "wishart"), "sd")
+  if (!is.null(ask$shares)) return(shared_noise(ask$parts, ask$shares, ask$about))
+  parts <- ask$parts
+  if (parts$mechanism != "auto") component_noise(parts$mechanism, parts) else
+    smallest_noise(parts, c("gauss", "laplace", "wishart"), "sd")
 }
 
 covariance_estimator <- list(
   entry = function(plan, ask) entry_words("dp_covariance", plan$noise$mechanism, ask$unit),
   parts = c(scale = "scale", theorem = "text", event = "event"),
   plan = function(ask) {
-    noise <- covariance_noise(ask$parts)
+    noise <- covariance_noise(ask)
     price <- component_price(noise, ask$parts, "center, radius and at are", ask$manifold, ask$unit)
+    price$guarantee$assumptions <- c(price$guarantee$assumptions, ask$assumptions)
     list(noise = noise, scale = noise$scale, theorem = "proofs/subspaces.md, section 6", guarantee = price$guarantee,
          event = price$event)
   },
   ready = function(records, plan, ask) sized_mean_estimator$ready(records, plan, ask),
   event = function(plan, ask) plan$event,
   draw = function(records, plan, ask, budget) {
+    if (!is.null(ask$shares)) return(draw_shared(records$x, plan$noise, ask$manifold, ask$center, ask$parts))
     size <- drawn_size(records$n, ask$parts)
     sum <- tangent_moment(records, ask, ask$point, ask$length, ask$parts$grid)
     list(size = size, sum = noisy_moment(sum, plan$noise))
   },
   answer = function(out, plan, ask, budget) {
     d <- ncol(out$sum)
-    n <- ask_after(ask$parts, out)$n
+    n <- out$n %||% ask_after(ask$parts, out)$n
     unit <- moment_value(1, n, ask$length, ask$parts$grid)
-    told <- component_units(plan$noise, unit)
+    told <- component_units(out$noise %||% plan$noise, unit)
     new_release(
       without_negative(out$sum * unit), "riemdp_covariance",
-      moment = out$sum * unit, point = ask$point, manifold = ask$manifold, mechanism = plan$noise$mechanism, n = ask$n,
-      size = out$size, unit = ask$unit, center = ask$center, radius = ask$ball$radius, length = ask$length,
+      moment = out$sum * unit, point = ask$point, manifold = ask$manifold, mechanism = plan$noise$mechanism,
+      n = out$n %||% ask$n, size = out$size, details = shared_details(out$noise), unit = ask$unit,
+      center = ask$center, radius = ask$ball$radius, length = ask$length,
       sensitivity = told$sensitivity, scale = told$scale, noise = told["sd"],
       rounding = moment_rounding(d, ask$length, ask$parts$grid),
       expected_error = told$sd * sqrt(d * (d + 1)), theorem = plan$theorem,

@@ -34,7 +34,7 @@ mechanism_tangent <- list(
                     total = total),
                law, list(acceptance = 1, details = said, numbers = steps$numbers))
     }
-    if (!is.null(ask$shares)) law <- share_law(law, ask, facts$dimension)
+    if (!is.null(ask$shares)) law <- share_law(law, M, ask)
     # The ball's radius is below half of the injectivity radius: without curvature it is a ball of Euclidean space,
     # however the space closes up outside (mean-solver.md, flat manifolds).
     flat <- facts$k_min == 0 && facts$k_max == 0
@@ -118,9 +118,9 @@ tangent_law <- function(M, ask, noise, total) {
 }
 
 # what is left when `colluding` sites take theirs back is the noise that the guarantee is about
-share_law <- function(law, ask, dimension) {
+share_law <- function(law, M, ask) {
   k <- ask$shares$sites
-  if (!is.null(ask$shares$threshold)) return(secure_law(law, ask, dimension))
+  if (!is.null(ask$shares$threshold)) return(secure_law(law, M, ask))
   honest <- k - ask$shares$colluding
   law$share_sd <- law$scale * ask$n / sqrt(honest)
   law$scale <- law$scale * sqrt(k / honest)
@@ -131,9 +131,9 @@ share_law <- function(law, ask, dimension) {
 
 # shares of a sum that nobody sees by site: those who are there at least, but for colluding ones, make the noise that the
 # guarantee is about
-secure_law <- function(law, ask, dimension) {
+secure_law <- function(law, M, ask) {
   s <- ask$shares
-  found <- secure_query(s, ask$ball$radius, law$scale / law$total, ask$n, dimension)
+  found <- secure_query(s, list(M = M, radius = ask$ball$radius), law$scale / law$total, ask$n)
   law[c("query", "shift")] <- found[c("query", "shift")]
   law$scale <- sqrt(s$sites / (s$threshold - s$colluding)) * honest_sd(law$query) * law$query$step / ask$n
   law$details <- c(law$details, list(sites = s$sites, colluding = s$colluding, threshold = s$threshold))
@@ -143,7 +143,7 @@ secure_law <- function(law, ask, dimension) {
 
 release_secure <- function(M, x, plan, ask) {
   query <- plan$query
-  query[c("M", "center")] <- list(M, .Call(riemdp_stored, M, ask$center))
+  query$center <- .Call(riemdp_stored, M, ask$center)
   pay(price_normal_discrete(plan$shift, honest_sd(query), "federation.md, 2"))
   found <- secure_sum(x, query)
   n <- sum(x$sizes[found$alive])
@@ -156,17 +156,12 @@ release_secure <- function(M, x, plan, ask) {
 # noisy sums, one a site; what follows is post-processing
 release_shares <- function(M, x, plan, ask) {
   if (!is.null(plan$query)) return(release_secure(M, x, plan, ask))
-  seeds <- lapply(seq_along(x$pieces), function(i) list(seed = if (in_simulation()) floor(stats::runif(1) * 1e9)))
   request <- list(kernel = "noisy", M = M, center = .Call(riemdp_stored, M, ask$center), radius = ask$ball$radius,
                   sd = plan$share_sd)
   # against those who collude the others' shares are the noise
   honest <- plan$share_sd * sqrt(ask$shares$sites - ask$shares$colluding) / ask$n
   pay(price_normal(plan$sensitivity + plan$solver_error, honest, "chunks.md, 4"))
-  parts <- chunk_ask(x, request, seeds, private = TRUE)
-  d <- mf_facts(M)$dimension
-  bad <- which(!vapply(parts, function(s) is.double(s) && length(s) == d && all(is.finite(s)), NA))
-  if (length(bad)) abort_riemdp("chunk", sprintf("site %d has sent no sum.", bad[1]))
-  exp_of_coords(M, Reduce(`+`, parts) / ask$n, ask$center)
+  exp_of_coords(M, noisy_sum(x, request) / ask$n, ask$center)
 }
 
 exp_of_coords <- function(M, a, center) {

@@ -413,8 +413,11 @@ PROBLEM_MAKERS <- list(
 # Gradients at a public point, each no longer than `radius`, in orthonormal coordinates there: those of squared distances
 # and of Huber's function are logarithms, shortened and turned round
 PROBLEM_VECTORS <- list(
-  gradient = function(q, x) {
-    q$radius <- if (q$problem$kind == "huber") min(q$radius, q$problem$threshold) else q$radius
-    -MEAN_VECTORS$mean(q, x)
-  }
+  gradient = list(
+    sum = function(q, x) {
+      q$radius <- if (q$problem$kind == "huber") min(q$radius, q$problem$threshold) else q$radius
+      -MEAN_VECTORS$mean$sum(q, x)
+    },
+    length = function(q) q$radius, moved = 2, dimension = function(q) mf_facts(q$M)$dimension
+  )
 )

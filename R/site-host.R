@@ -136,7 +136,7 @@ site_reply <- function(host, text, analyst = NULL) {
 # curator.
 WIRE_REQUESTS <- list(
   noisy = c(M = "manifold", center = "numbers", radius = "positive", sd = "positive", vector = "string?",
-            problem = "problem?"),
+            problem = "problem?", at = "numbers?"),
   check = c(M = "manifold"),
   ball = c(M = "manifold", center = "numbers", radius = "positive", p = "numbers?", what = "string"),
   steps = c(M = "manifold", center = "numbers", numbers = "steps", n = "positive", at = "numbers"),
@@ -147,7 +147,7 @@ WIRE_REQUESTS <- list(
   # of a secure sum, stage by stage
   join = c(session = "session", index = "positive", sites = "positive", threshold = "positive", colluding = "amount",
            M = "manifold", center = "numbers", radius = "positive", step = "positive", ratio = "numbers",
-           vector = "string?", problem = "problem?"),
+           vector = "string?", problem = "problem?", at = "numbers?"),
   share = c(session = "session", keys = "keys"),
   masked = c(session = "session", sealed = "strings"),
   agree = c(session = "session", alive = "numbers"),
@@ -196,24 +196,34 @@ hold_to_policy <- function(policy, request) {
                if (policy$trust == "secure") WIRE_SECURE)
   if (!request$kernel %in% allowed) refuse_because("statistic")
   if (is.null(request$M)) return(invisible())
-  if (request$kernel %in% c("noisy", "join")) hold_to_sums(policy, request)
+  summed <- request$kernel %in% c("noisy", "join")
+  if (summed) hold_to_sums(policy, request)
   there <- vapply(policy$spaces, identical, NA, request$M)
   if (!any(there) || !(is.null(request$problem) || identical(request$problem$manifold, request$M))) {
     refuse_because("space")
   }
   length <- if (request$kernel == "gradients") request$step$clip else request$radius %||% request$numbers$radius
   if (!is.null(length) && length > policy$radius) refuse_because("ball")
-  if (request$kernel == "noisy" && !(request$sd >= policy$least_noise * 2 * request$radius)) refuse_because("noise")
+  if (summed) hold_to_ball(request)
+  if (request$kernel == "noisy" && !(request$sd >= policy$least_noise * vector_moved(request))) refuse_because("noise")
 }
 
-# a sum that the policy has
+# which sum a request is for, and that it has what goes with that
 hold_to_sums <- function(policy, request) {
   vector <- request$vector %||% "mean"
   if (!vector %in% policy$sums || is.null(registered("vector", vector))) refuse_because("statistic")
   if ((vector == "gradient") != !is.null(request$problem)) refuse_because("message")
+  if (vector != "scatter" && !is.null(request$at)) refuse_because("message")
   if (vector == "gradient" && !request$problem$kind %in% c("frechet", "huber")) refuse_because("statistic")
+}
+
+# a ball around a point of the manifold; products are taken at a point of the ball
+hold_to_ball <- function(request) {
   if (request$radius < LEAST_RADIUS) refuse_because("ball")
   if (!is_one_point(request$M, request$center)) refuse_because("message")
+  if (is.null(request$at)) return(invisible())
+  if (length(request$at) != mf_facts(request$M)$dimension) refuse_because("message")
+  if (sum(request$at^2) > (request$radius * (1 + 1e-9))^2) refuse_because("ball")
 }
 
 # whether numbers are those of one point, as it is stored

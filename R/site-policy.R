@@ -13,7 +13,8 @@
 #' @param least_noise least noise multiplier of an answer: standard deviation over what one record can move the sum by.
 #' @param ... nothing; later arguments must be named.
 #' @param sums which sums are answered: `"mean"` (tangent vectors at a public point, for [dp_mean()]), `"gradient"`
-#'   (gradients of a [problem()] at a public point, for [dp_optimize()]).
+#'   (gradients of a [problem()] at a public point, for [dp_optimize()]), `"scatter"` (products of the coordinates of
+#'   logarithms at a public point of the ball, for [dp_covariance()]).
 #' @param trust `"noise"`: every answer carries noise, drawn at the site and paid for from its ledger. `"curator"`: sums
 #'   as they are are answered as well, and **whoever asks is trusted** with all that they tell, single records included;
 #'   see [sites()]. Under an analyst who isn't the curator that is no protection.
@@ -69,7 +70,7 @@ site_policy <- function(site, spaces, radius, least_noise, ..., sums = c("mean",
 
 policy_sums <- function(sums) {
   if (!is.character(sums) || !length(sums) || anyNA(sums) || !all(sums %in% names(registered("vector")))) {
-    abort_riemdp("argument", "`sums` must be some of \"mean\" and \"gradient\".")
+    abort_riemdp("argument", "`sums` must be some of \"mean\", \"gradient\" and \"scatter\".")
   }
   sort(unique(as.vector(sums)), method = "radix")
 }

@@ -93,19 +93,20 @@ take_mask <- function(x, y) (x - y) %% MASK_MODULUS
 least_threshold <- function(sites, colluding) floor((sites + colluding) / 2) + 1
 
 # Variance, in steps, of the noise of as many honest sites as are there at least; as normal noise
-secure_multiplier <- function(query, dimension) {
+secure_multiplier <- function(query) {
   honest <- (query$threshold - query$colluding) * query$ratio[1] / query$ratio[2]
-  sqrt(max(0, outwards_down(honest) - ROUNDING_VARIANCE)) / vector_shift(query$radius, query$step, dimension)
+  sqrt(max(0, outwards_down(honest) - ROUNDING_VARIANCE)) / vector_shift(query, query$step)
 }
 
-# The query of a sum over n records of vectors no longer than r, with `multiplier` times 2r the noise of one curator: in
-# steps so small that rounding a site's sum to them costs a part in a thousand at most. With `shift`, in steps.
-secure_query <- function(shares, r, multiplier, n, dimension) {
-  plan <- noise_steps(r, multiplier, n, dimension, shares$threshold - shares$colluding)
-  list(shift = plan$shift, query = list(
+# The query of a sum of n records' vectors, with `multiplier` times what one of them moves it by the noise of one
+# curator: in steps so small that rounding a site's sum to them costs a part in a thousand at most. `about`: what a
+# request says of the vectors. With `shift`, in steps.
+secure_query <- function(shares, about, multiplier, n) {
+  plan <- noise_steps(about, multiplier, n, shares$threshold - shares$colluding)
+  list(shift = plan$shift, query = c(list(
     sites = as.double(shares$sites), threshold = as.double(shares$threshold), colluding = as.double(shares$colluding),
-    M = NULL, center = NULL, radius = r, step = plan$step, ratio = plan$ratio
-  ))
+    step = plan$step, ratio = plan$ratio
+  ), about))
 }
 
 # standard deviation, in steps, of the noise that the guarantee is about
@@ -121,7 +122,7 @@ secure_assumption <- function(shares) {
 
 # the numbers of a request to join that all sites have to see alike
 SECURE_TERMS <- c("session", "sites", "threshold", "colluding", "M", "center", "radius", "step", "ratio", "vector",
-                  "problem")
+                  "problem", "at")
 
 secure_digest <- function(query) {
   terms <- lapply(query[SECURE_TERMS], wire_value)
@@ -131,14 +132,14 @@ secure_digest <- function(query) {
 hold_to_terms <- function(policy, query, n) {
   k <- query$sites
   whole <- c(k, query$threshold, query$colluding, query$index)
-  dimension <- mf_facts(query$M)$dimension
   ok <- all(whole == round(whole)) && k >= policy$least_sites && k <= 255 && query$index >= 1 && query$index <= k &&
     query$threshold <= k && query$threshold >= least_threshold(k, query$colluding) && length(query$ratio) == 2 &&
     all(query$ratio >= 1 & query$ratio == round(query$ratio) & query$ratio <= 2^62) &&
     query$ratio[1] >= 2 * ROUNDING_VARIANCE * query$ratio[2] && query$threshold >= policy$least_sites
   if (!ok || query$colluding < policy$colluding) refuse_because("trust")
-  if (n * query$radius / query$step > STEPS_MOST) refuse_because("noise")
-  if (!(secure_multiplier(query, dimension) >= policy$least_noise)) refuse_because("noise")
+  # beyond that rounding tells, and sums leave the whole numbers
+  if (!steps_fit(query, n, query$step)) refuse_because("message")
+  if (!(secure_multiplier(query) >= policy$least_noise)) refuse_because("noise")
 }
 
 signed_text <- function(digest, name, index, mask, seal) {
@@ -226,8 +227,8 @@ secure_masked <- function(host, fields, analyst, pay) {
   }
   if (length(there) < query$threshold) refuse_because("sites")
   own$there <- sort(there)
-  d <- mf_facts(query$M)$dimension
-  pay(event_gaussian(outwards_down(secure_multiplier(query, d)), "replace-one"))
+  d <- vector_dimension(query)
+  pay(event_gaussian(outwards_down(secure_multiplier(query)), "replace-one"))
   x <- site_integers(host$x, query, d)
   x <- add_masked(x, mask_of(derived_key("self", own$keys$self, query$session), d))
   for (j in setdiff(own$there, query$index)) {
@@ -311,7 +312,7 @@ secure_sum <- function(x, query) {
   masked <- each(sharing, "masked", function(i) {
     list(sealed = lapply(all, function(j) if (j == i || is.null(sealed[[j]])) "" else sealed[[j]][[i]]))
   })
-  d <- mf_facts(query$M)$dimension
+  d <- vector_dimension(query)
   alive <- sharing[vapply(masked, function(v) is.double(v) && length(v) == d, NA)]
   enough(alive)
   signs <- each(alive, "agree", function(i) list(alive = as.double(alive)))

@@ -653,6 +653,7 @@ neighbour_calls <- function() {
       list(method = "covariance", spaces = c("sphere", "plane", "matrices", "triangles"), forms = c("array", "mf_points", "guessed"),
            args = list(mechanism = mechanism))
     }), c("laplace", "wishart")), list(
+      shares = list(method = "gauss", spaces = c("sphere", "matrices"), forms = "shares", args = list(mechanism = "gauss", delta = 1e-3)),
       product = list(method = "covariance_product", spaces = PRODUCTS, forms = c("array", "mf_points"), args = list(mechanism = "laplace")),
       product_more = list(method = "covariance_product_more", spaces = PRODUCTS, pair = "more", forms = c("array", "mf_points"), noisy = COVARIANCE_SIZED,
                           args = list(mechanism = "laplace", neighbours = "add_remove")),

@@ -322,7 +322,7 @@ moved_shares <- function(a, b) {
   mean <- both(a, b, function(d) {
     f <- d$frame
     f$request$sd <- 1e-12
-    Reduce(`+`, internal("chunk_ask")(f$x, f$request, f$seeds, private = TRUE)) / f$ask$n
+    internal("noisy_sum")(f$x, f$request) / (if (identical(f$request$vector, "scatter")) f$length else f$ask$n)
   })
   c(logarithms = share(a, length_of(mean[[1]] - mean[[2]]), 1e-11))
 }

@@ -306,8 +306,9 @@ test_that("whatever draws noise for a release pays for it first", {
     found
   }
   names <- Filter(function(name) draws_freely(get(name, space)), ls(space, all.names = TRUE))
-  # a site's share of a sum's noise (paid for from its own ledger); samplers for users, what is labelled none, the optimiser's steps (paid for as one), uniform candidates of samplers (whose law is paid for) and
-  # lots: which records a fit leaves out, the order of units, labels of tests, how many tries count (the same whatever they hold)
+  # samplers for users, what is labelled none, the optimiser's steps (paid for as one), uniform candidates of samplers (whose law is paid for) and
+  # lots: which records a fit leaves out, the order of units, labels of tests, how many tries count (the same whatever they hold); a site's own noise,
+  # paid from its own ledger
   expect_setequal(names, c("laplace_noise", "discrete_draws", "tangent_noise", "run_chain", "linear_paper", "continue_run", "kng_candidates",
                            "kng_chain", "by_lot", "orders_by_lot", "sides_by_lot", "directions_by_lot", "one_by_weight", "site_integers"))
 })

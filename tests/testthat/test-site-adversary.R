@@ -94,7 +94,7 @@ test_that("a secure sum moves by what is paid for, whatever the step is", {
   n <- 40000
   r <- 1
   step <- (n - 1) * r / 2^46
-  shift <- vector_shift(r, step, 1)
+  shift <- vector_shift(list(M = M, radius = r), step)
   query <- list(M = M, center = -1e3, radius = r, step = step, ratio = c(ceiling(((shift * 0.5001)^2 + 9) / 3), 1), sites = 3, threshold = 3, colluding = 0)
   sum_with <- function(record) {
     hosts <- secure_hosts(3, list(matrix(c(record, rep(0.5, n - 1))), matrix(0, 20), matrix(0, 20)), M)
@@ -113,7 +113,7 @@ test_that("signatures of one session are worth nothing in another under the same
   asks <- lapply(hosts, asking)
   session <- strrep("5", 32)
   step <- 2^-12
-  query <- list(M = M, center = 0, radius = 1, step = step, ratio = as_ratio((vector_shift(1, step, 1)^2 + 9) / 3, ceiling), sites = 5, threshold = 3, colluding = 0)
+  query <- list(M = M, center = 0, radius = 1, step = step, ratio = as_ratio((vector_shift(list(M = M, radius = 1), step)^2 + 9) / 3, ceiling), sites = 5, threshold = 3, colluding = 0)
   all <- 1:5
   join <- function(session) lapply(all, function(i) do.call(asks[[i]], c(list("join", session = session, index = i), query)))
   run <- function(U, A) {
