@@ -19,8 +19,8 @@ SITE_KERNELS <- list(
 #' What a site answers is its own policy, `answers`:
 #' * `"noisy"`, the default: sums that carry noise, drawn at the site. Each costs anew, whoever asks and whatever was
 #'   asked before, so the site keeps a [dp_ledger()]: the answer is paid for as
-#'   `event_gaussian(request$sd / (2 * request$radius))` (for products of vectors, [dp_covariance()], twice the radius is
-#'   root 2 times the square of their length) before its noise is drawn, and refused where the budget doesn't cover it.
+#'   `event_gaussian(request$sd / (2 * request$radius))` (for products of vectors, [dp_covariance()], twice the radius
+#'   is root 2 times the square of their length) before its noise is drawn, and refused where the budget doesn't cover it.
 #'   A ledger by the rule "zcdp", "gdp" or "rdp" suits; one by "basic" needs `delta`, at which Gaussian noise has an
 #'   epsilon.
 #' * `"sums"`: sums over the site's records as they are, one for each round of the solver. **The curator is trusted**
@@ -106,7 +106,8 @@ sites <- function(..., shares = FALSE, colluding = NULL, map = NULL, secure = FA
 # How sites make up the noise: list(sites, colluding, threshold: of a secure sum), or NULL
 noise_shares <- function(all, shares, colluding, secure, dropouts) {
   shares <- shares || secure
-  if (!is.null(colluding) && !shares) abort_riemdp("argument", "`colluding` is for `shares = TRUE` and `secure = TRUE`.")
+  if (!is.null(colluding) && !shares) abort_riemdp("argument",
+                                                   "`colluding` is for `shares = TRUE` and `secure = TRUE`.")
   most <- length(all) - 1L
   dropouts <- check_count(dropouts, "dropouts", least = 0, most = most)
   if (dropouts > 0 && !secure) abort_riemdp("argument", "`dropouts` is for `secure = TRUE`.")

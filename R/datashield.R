@@ -6,14 +6,14 @@
 #' The same messages as [site_reply()]'s, carried by DataSHIELD (packages DSI, DSOpal, DSLite) or by HTTP.
 #'
 #' **At the site** a directory holds each data set with all that it needs: `policy.json` ([write_site_policy()]),
-#' `ledger.sqlite` ([dp_ledger()]), `records.rds` (an R object) or `records.csv` (a table, a record a line: cells must have no
-#' line breaks, or one record would change their public number), and, where they are wanted,
+#' `ledger.sqlite` ([dp_ledger()]), `records.rds` (an R object) or `records.csv` (a table, a record a line: cells must
+#' have no line breaks, or one record would change their public number), and, where they are wanted,
 #' `key` ([site_key()]) and a directory `answers`. `site_open()` makes a host of one. Without policy, ledger and records
 #' there is none, and nothing is answered.
 #'
 #' `riemdpReplyDS()` and `riemdpSitesDS()` are DataSHIELD's aggregate methods. Whoever keeps the server sets the option
-#' `riemdp.sites` to the directory of these directories and, for ledgers with quotas, `riemdp.analyst` to the name of who
-#' is logged in. An analyst can't hand records to them: what is summed up are the site's own files, so that no table
+#' `riemdp.sites` to the directory of these directories and, for ledgers with quotas, `riemdp.analyst` to the name of
+#' who is logged in. An analyst can't hand records to them: what is summed up are the site's own files, so that no table
 #' that was cut or changed in the session gets another budget.
 #'
 #' `site_app()` makes an application for the package `httpuv`, which answers messages that are posted to it, each with a
@@ -28,7 +28,8 @@
 #'
 #' @param dir a site's directory.
 #' @param message a message in base64url, as DataSHIELD's parser lets through.
-#' @param site name of a site's directory; `NULL` where there is one only. For several connections one name, or one each.
+#' @param site name of a site's directory; `NULL` where there is one only. For several connections one name, or one
+#'   each.
 #' @param host what [site_host()] or `site_open()` made.
 #' @param tokens a named character vector: analysts' names, and a token of at least 32 characters for each.
 #' @param conns connections of DSI, e.g. of `DSI::datashield.login()`.
@@ -194,7 +195,8 @@ site_app <- function(host, tokens) {
   # by their hashes: how long a comparison takes says nothing of a token
   known <- stats::setNames(names(tokens), vapply(tokens, sha256, ""))
   list(call = function(req) {
-    reply <- function(status, body) list(status = status, headers = list("Content-Type" = "application/json"), body = body)
+    reply <- function(status, body) list(status = status, headers = list("Content-Type" = "application/json"),
+                                         body = body)
     given <- sub("^Bearer ", "", req$HTTP_AUTHORIZATION %||% "")
     analyst <- known[sha256(given)]
     if (is.na(analyst)) return(reply(401L, "{}"))

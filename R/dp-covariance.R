@@ -37,7 +37,8 @@
 #'   as it was released), `point` (`at`, moved into the ball), `manifold`, `mechanism`, `n` (`NA` where it
 #'   is private), `size`, `details` (of sites: how many, and against how many the guarantee holds), `unit`, `center`,
 #'   `radius`, `length` (L), `sensitivity`, `scale`, `noise`, `expected_error` (root mean square of the noise, in
-#'   the Frobenius norm), `theorem`, `target`, `source`, `guarantee`, `budget`, `draws`. Errors: `riemdp_error_unsupported` for
+#'   the Frobenius norm), `theorem`, `target`, `source`, `guarantee`, `budget`, `draws`. Errors:
+#'   `riemdp_error_unsupported` for
 #'   users' manifolds, those of dimension 1 (there [dp_variance()] is the same), chunks, and sites without noise;
 #'   `riemdp_error_argument`, `riemdp_error_shape` and `riemdp_error_radius` as for [dp_mean()].
 #' @references

@@ -129,8 +129,8 @@ share_law <- function(law, M, ask) {
   law
 }
 
-# shares of a sum that nobody sees by site: those who are there at least, but for colluding ones, make the noise that the
-# guarantee is about
+# shares of a sum that nobody sees by site: those who are there at least, but for colluding ones, make the noise that
+# the guarantee is about
 secure_law <- function(law, M, ask) {
   s <- ask$shares
   found <- secure_query(s, list(M = M, radius = ask$ball$radius), law$scale / law$total, ask$n)

@@ -438,7 +438,8 @@ mean_release <- function(out, plan, ask, budget) {
   value <- point_held(ask$manifold, out$value, ask$center)
   release <- new_release(
     value, "riemdp_mean",
-    manifold = ask$manifold, mechanism = plan$mechanism, n = plan$counted %||% ask$n, unit = ask$unit, center = ask$center,
+    manifold = ask$manifold, mechanism = plan$mechanism, n = plan$counted %||% ask$n, unit = ask$unit,
+    center = ask$center,
     radius = ask$ball$radius, sensitivity = plan$sensitivity, theorem = plan$theorem,
     solver_error = plan$solver_error, scale = plan$scale,
     expected_error = plan$expected_error, noise_error = plan$noise_error, acceptance = plan$acceptance,

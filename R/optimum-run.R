@@ -42,7 +42,8 @@ unit_count <- function(input) {
 # Before its first step. Where the number of records is private, `ask$whole` is about the call, and the plan about N.
 new_run <- function(ask, plan, key = NULL) {
   whole <- ask$whole %||% list(guarantee = plan$guarantee, event = plan$event)
-  list(problem = ask$problem[c("kind", "manifold", "threshold")], shares = ask$shares, ask = ask[setdiff(names(ask), c("problem", "whole", "shares"))],
+  list(problem = ask$problem[c("kind", "manifold", "threshold")], shares = ask$shares,
+       ask = ask[setdiff(names(ask), c("problem", "whole", "shares"))],
        plan = plan$steps, guarantee = whole$guarantee, told = whole$event, size = whole$size, budget = NULL,
        state = NULL, trace = NULL, key = key)
 }

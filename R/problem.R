@@ -410,8 +410,8 @@ PROBLEM_MAKERS <- list(
   pca = function(M, threshold) problem_pca(M)
 )
 
-# Gradients at a public point, each no longer than `radius`, in orthonormal coordinates there: those of squared distances
-# and of Huber's function are logarithms, shortened and turned round
+# Gradients at a public point, each no longer than `radius`, in orthonormal coordinates there: those of squared
+# distances and of Huber's function are logarithms, shortened and turned round
 PROBLEM_VECTORS <- list(
   gradient = list(
     sum = function(q, x) {

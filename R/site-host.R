@@ -9,8 +9,8 @@
 #'
 #' @section What a site does with a message:
 #' 1. It reads it. Messages are JSON of a few types (`system.file("wire", "schema.json", package = "riemdp")`), numbers
-#'    as the bytes of doubles. Nothing in a message is evaluated, unserialized or looked up, and no file or address can be
-#'    named in it.
+#'    as the bytes of doubles. Nothing in a message is evaluated, unserialized or looked up, and no file or address can
+#'    be named in it.
 #' 2. It holds it against the policy: the statistic, the manifold, the ball's radius, the noise.
 #' 3. It pays, and writes down the request's number in the same transaction: a request is paid for once. If the same
 #'    request comes again, the answer that is kept (`keep`) goes out again, the same bits; if none is kept, as the site
@@ -81,7 +81,8 @@ site_host <- function(policy, x, ledger, keep = NULL, identity = NULL) {
 #' @export
 site_key <- function(file) {
   need_sodium()
-  if (!is_string(file) || file.exists(file)) abort_riemdp("argument", "`file` must be the path of a file that isn't there.")
+  if (!is_string(file) || file.exists(file)) abort_riemdp("argument",
+                                                          "`file` must be the path of a file that isn't there.")
   key <- sodium::sig_keygen()
   old <- Sys.umask("077")
   on.exit(Sys.umask(old))
@@ -184,7 +185,8 @@ request_of <- function(message) {
   if (!all(names(fields) %in% names(types)) || anyDuplicated(names(fields))) refuse_because("message")
   for (name in names(types)) {
     open <- endsWith(types[[name]], "?")
-    ok <- (open && is.null(fields[[name]])) || isTRUE(WIRE_TYPES[[sub("?", "", types[[name]], fixed = TRUE)]](fields[[name]]))
+    is <- WIRE_TYPES[[sub("?", "", types[[name]], fixed = TRUE)]]
+    ok <- (open && is.null(fields[[name]])) || isTRUE(is(fields[[name]]))
     if (!ok) refuse_because("message")
   }
   c(list(kernel = message$statistic, private = TRUE), fields)

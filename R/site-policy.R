@@ -18,10 +18,10 @@
 #' @param trust `"noise"`: every answer carries noise, drawn at the site and paid for from its ledger. `"curator"`: sums
 #'   as they are are answered as well, and **whoever asks is trusted** with all that they tell, single records included;
 #'   see [sites()]. Under an analyst who isn't the curator that is no protection.
-#'   `"secure"`: besides answers with noise, secure sums, whose noise all sites make together; see [sites()]. No one sees
-#'   a single site's sum; what the site pays is the price of the sum of the sites that have to be there.
-#' @param least_sites,colluding for `trust = "secure"`: fewest sites of a sum, at least 2, dropouts not counted; and the least number of other
-#'   sites that the noise has to allow for, as in [sites()].
+#'   `"secure"`: besides answers with noise, secure sums, whose noise all sites make together; see [sites()]. No one
+#'   sees a single site's sum; what the site pays is the price of the sum of the sites that have to be there.
+#' @param least_sites,colluding for `trust = "secure"`: fewest sites of a sum, at least 2, dropouts not counted; and the
+#'   least number of other sites that the noise has to allow for, as in [sites()].
 #' @param partners for `trust = "secure"`: a named character vector with the public keys of the other sites, as
 #'   [site_key()] prints them, under the names of their policies. A site shares masks with no others, so that an analyst
 #'   can't play the others' parts.
@@ -43,7 +43,8 @@
 #'   identical(read_site_policy(file), policy)
 #' }
 #' @export
-site_policy <- function(site, spaces, radius, least_noise, ..., sums = c("mean", "gradient"), trust = "noise", least_records = 10,
+site_policy <- function(site, spaces, radius, least_noise, ..., sums = c("mean", "gradient"), trust = "noise",
+                        least_records = 10,
                         data_set = "default", part = NULL, delta = NULL, least_sites = 3, colluding = 1,
                         partners = NULL) {
   check_no_more(...)
@@ -79,7 +80,8 @@ policy_partners <- function(least_sites, colluding, partners) {
   ok <- is.character(partners) && length(partners) >= 1 && length(partners) <= 254 && !is.null(names(partners)) &&
     !anyDuplicated(names(partners)) && !anyDuplicated(partners) && all(grepl(WIRE_HASH, partners))
   if (!ok) {
-    abort_riemdp("argument", paste("`partners` must be the public keys of the other sites, with their names, for secure",
+    abort_riemdp("argument",
+                 paste("`partners` must be the public keys of the other sites, with their names, for secure",
                                    "sums."))
   }
   lapply(names(partners), policy_name, "partners")
@@ -90,14 +92,16 @@ policy_partners <- function(least_sites, colluding, partners) {
 
 policy_name <- function(x, name) {
   x <- check_name(x, name)
-  if (!wire_plain(x)) abort_riemdp("argument", sprintf("`%s` must be plain: letters, digits and signs, no quotes.", name))
+  if (!wire_plain(x)) abort_riemdp("argument", sprintf("`%s` must be plain: letters, digits and signs, no quotes.",
+                                                       name))
   x
 }
 
 check_policy <- function(policy) {
   ok <- inherits(policy, "riemdp_site_policy") && is.list(policy)
   again <- if (ok) tryCatch(do.call(site_policy, unclass(policy), quote = TRUE), error = function(e) NULL)
-  if (is.null(again) || !identical(again, policy)) abort_riemdp("argument", "`policy` must be what site_policy() returned.")
+  if (is.null(again) || !identical(again, policy)) abort_riemdp("argument",
+                                                                "`policy` must be what site_policy() returned.")
   policy
 }
 
@@ -116,7 +120,8 @@ policy_text <- function(policy) {
     radius = number(policy$radius), least_noise = number(policy$least_noise),
     sums = sprintf("[%s]", paste(quoted(policy$sums), collapse = ", ")), trust = quoted(policy$trust),
     least_records = number(policy$least_records), data_set = quoted(policy$data_set),
-    if (!is.null(policy$part)) c(part = quoted(policy$part)), if (!is.null(policy$delta)) c(delta = number(policy$delta)),
+    if (!is.null(policy$part)) c(part = quoted(policy$part)),
+    if (!is.null(policy$delta)) c(delta = number(policy$delta)),
     if (policy$trust == "secure") {
       c(least_sites = number(policy$least_sites), colluding = number(policy$colluding),
         partners = sprintf("{\n    %s\n  }", paste(sprintf("%s: %s", quoted(names(policy$partners)),
@@ -137,7 +142,8 @@ parse_policy <- function(text) {
     if (!identical(wire_count(tree$riemdp_policy), 1)) stop("version")
     tree$spaces <- lapply(wire_array(tree$spaces, 100), read_manifold)
     tree$sums <- vapply(wire_array(tree$sums, 10), wire_string, "")
-    if (!is.null(tree$partners)) tree$partners <- vapply(wire_fields(tree$partners, names(tree$partners)), wire_string, "")
+    if (!is.null(tree$partners)) tree$partners <- vapply(wire_fields(tree$partners, names(tree$partners)), wire_string,
+                                                         "")
     do.call(site_policy, tree[names(tree) != "riemdp_policy"])
   }, error = refuse)
 }
@@ -179,7 +185,7 @@ print.riemdp_site_policy <- function(x, ...) {
       sprintf("  clipped to a radius of at most %s, from %s records on\n", number(x$radius), number(x$least_records)),
       switch(x$trust,
         noise = sprintf("  sums with noise only, of multiplier %s or more\n", number(x$least_noise)),
-        secure = sprintf(paste0("  sums with noise, or secure sums of %s sites or more with %s, of multiplier %s or more,",
+        secure = sprintf(paste0("  sums with noise, or secure sums of %s sites or more with %s, of multiplier %s ", "or more,",
                                 " against %s of them\n"),
                          number(x$least_sites), paste0("\"", names(x$partners), "\"", collapse = ", "),
                          number(x$least_noise), number(x$colluding)),

@@ -1,5 +1,5 @@
-# Sums of sites that nobody sees one by one (Bonawitz and others 2017): each site hides its vector of whole numbers under
-# masks that cancel in the sum, and holds shares of what would take other sites' masks off. Keys, masks and signatures
+# Sums of sites that nobody sees one by one (Bonawitz and others 2017): each site hides its vector of whole numbers
+# under masks that cancel in the sum, and holds shares of what would take other sites' masks off. Keys, masks and signatures
 # are those of the package sodium (X25519, XSalsa20 with Poly1305, ChaCha20, Ed25519); see proofs/federation.md.
 
 # whole numbers are added modulo this: doubles hold sums of two of them
@@ -13,7 +13,7 @@ need_sodium <- function() {
   abort_riemdp("unsupported", "secure sums need the package 'sodium': install.packages(\"sodium\").")
 }
 
-# ---- shares of a secret (Shamir 1979), byte by byte over the field of 256 elements ---------------------------------------
+# ---- shares of a secret (Shamir 1979), byte by byte over the field of 256 elements -----------------------------------
 
 FIELD <- local({
   exp <- integer(510)
@@ -113,8 +113,8 @@ secure_query <- function(shares, about, multiplier, n) {
 honest_sd <- function(query) sqrt((query$threshold - query$colluding) * query$ratio[1] / query$ratio[2])
 
 secure_assumption <- function(shares) {
-  sprintf(paste("each site clips its records and adds its share of the noise as asked; at most %d of %d sites tell what",
-                "they know; the keys of the partners are theirs; X25519, XSalsa20, ChaCha20 and Ed25519 hold",
+  sprintf(paste("each site clips its records and adds its share of the noise as asked; at most %d of %d sites tell",
+                "what they know; the keys of the partners are theirs; X25519, XSalsa20, ChaCha20 and Ed25519 hold",
                 "(computational privacy)"), as.integer(shares$colluding), as.integer(shares$sites))
 }
 
@@ -126,7 +126,8 @@ SECURE_TERMS <- c("session", "sites", "threshold", "colluding", "M", "center", "
 
 secure_digest <- function(query) {
   terms <- lapply(query[SECURE_TERMS], wire_value)
-  sha256(canonical("riemdp-secure", as.character(jsonlite::toJSON(terms, auto_unbox = TRUE, null = "null", digits = NA))))
+  sha256(canonical("riemdp-secure", as.character(jsonlite::toJSON(terms, auto_unbox = TRUE, null = "null",
+                                                                  digits = NA))))
 }
 
 hold_to_terms <- function(policy, query, n) {
@@ -221,7 +222,9 @@ secure_masked <- function(host, fields, analyst, pay) {
     plain <- tryCatch(sodium::auth_decrypt(jsonlite::base64_dec(sealed[[i]]), own$keys$seal,
                                            bytes_hex(own$others[[i]]$seal),
                                            sealed_nonce(query$session, i, query$index)), error = function(e) NULL)
-    if (length(plain) != 66 || !identical(as.integer(plain[1:2]), as.integer(c(i, query$index)))) refuse_because("trust")
+    if (length(plain) != 66 || !identical(as.integer(plain[1:2]), as.integer(c(i, query$index)))) {
+      refuse_because("trust")
+    }
     own$shares[[i]] <- plain[-(1:2)]
     there <- c(there, i)
   }
@@ -260,7 +263,8 @@ secure_agree <- function(host, fields, analyst) {
 }
 
 agreed_text <- function(own) {
-  charToRaw(canonical("riemdp-agree", own$digest, own$listed, paste(own$there, collapse = " "), paste(own$alive, collapse = " ")))
+  charToRaw(canonical("riemdp-agree", own$digest, own$listed, paste(own$there, collapse = " "),
+                      paste(own$alive, collapse = " ")))
 }
 
 # Of each site one share: that of its own mask if it has answered, else that of the key of its masks with others. Only
@@ -328,7 +332,8 @@ secure_sum <- function(x, query) {
 
 unmasked <- function(query, keys, masked, alive, sharing, shares, told, d) {
   use <- seq_len(query$threshold)
-  secret <- function(j) join_secret(vapply(shares[use], function(s) as.integer(bytes_hex(s[[j]])), integer(32)), told[use])
+  secret <- function(j) join_secret(vapply(shares[use], function(s) as.integer(bytes_hex(s[[j]])), integer(32)),
+                                    told[use])
   total <- Reduce(add_masked, masked)
   for (i in alive) total <- take_mask(total, mask_of(derived_key("self", secret(i), query$session), d))
   for (j in setdiff(sharing, alive)) {
@@ -350,7 +355,8 @@ secure_threshold <- function(all, colluding, dropouts) {
   threshold <- length(all) - dropouts
   least <- least_threshold(length(all), colluding)
   if (threshold < least) {
-    abort_riemdp("argument", sprintf("of %d sites, of which %d may collude, at least %d must be there: `dropouts` is too large.",
+    abort_riemdp("argument",
+                 sprintf("of %d sites, of which %d may collude, at least %d must be there: `dropouts` is too large.",
                                      length(all), as.integer(colluding), as.integer(least)))
   }
   threshold

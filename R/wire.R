@@ -22,8 +22,8 @@ need_jsonlite <- function() {
 
 # ---- text and tree ---------------------------------------------------------------------------------------------------
 
-# A tree of lists, strings, whole numbers, flags and NULL, or an error. Strings have no escapes: what is sent has no need
-# of them, and so brackets can be counted before a recursive parser sees the text.
+# A tree of lists, strings, whole numbers, flags and NULL, or an error. Strings have no escapes: what is sent has no
+# need of them, and so brackets can be counted before a recursive parser sees the text.
 wire_parse <- function(text, most = WIRE_MOST) {
   need_jsonlite()
   if (!is.character(text) || length(text) != 1 || is.na(text)) abort_wire("one string is wanted.")
@@ -298,7 +298,8 @@ WIRE_REASONS <- c(
 
 # ends the work on a message
 refuse_because <- function(reason) {
-  stop(structure(class = c("riemdp_reason", "error", "condition"), list(message = reason, call = NULL, reason = reason)))
+  stop(structure(class = c("riemdp_reason", "error", "condition"), list(message = reason, call = NULL,
+                                                                        reason = reason)))
 }
 
 wire_write <- function(type, ...) {
@@ -317,7 +318,8 @@ wire_read <- function(text, types = names(WIRE_MESSAGES), most = WIRE_MOST) {
   checked <- list(
     id = function(v) wire_string(v, WIRE_ID), policy = function(v) wire_string(v, WIRE_HASH),
     hash = function(v) wire_string(v, WIRE_HASH), records = wire_count,
-    site = wire_string, statistic = function(v) wire_string(v, "^[a-z_]{1,40}$"), reason = function(v) wire_string(v, "^[a-z]{1,40}$"),
+    site = wire_string, statistic = function(v) wire_string(v, "^[a-z_]{1,40}$"),
+    reason = function(v) wire_string(v, "^[a-z]{1,40}$"),
     text = function(v) read_bytes(v), value = read_value, fields = function(v) read_value(list(fields = v))
   )
   for (name in WIRE_MESSAGES[[type]]) tree[name] <- list(checked[[name]](tree[[name]]))

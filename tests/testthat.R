@@ -11,7 +11,8 @@ long <- c("accountant", "accountant-judged", "accountant-shuffle", "as-points-da
           "mechanism-adaptive", "mechanism-around", "mechanism-chordal", "mechanism-gaussian", "mechanism-heat", "mechanism-kng",
           "mechanism-laplace", "mechanism-lattice", "mechanism-parts", "mechanism-product", "neighbours", "objective-perturbation", "optimize",
           "optimum-size", "points-verbs", "private-release", "private-size", "progress", "regression", "regression-inference", "regression-kng",
-          "regression-newton", "regression-published", "report", "residual-scale", "row-counts", "sampler-lattice", "shrinkage", "site-host", "site-secure", "spline-local",
+          "regression-newton", "regression-published", "report", "residual-scale", "row-counts", "sampler-lattice", "shrinkage",
+          "site-adversary", "site-host", "site-secure", "spline-local",
           "subspace", "tangent-noise", "theme", "uncertainty", "units", "variance")
 if (identical(Sys.getenv("NOT_CRAN"), "true")) {
   test_check("riemdp")

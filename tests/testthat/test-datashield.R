@@ -60,10 +60,12 @@ test_that("DataSHIELD's method answers messages of the sites it was given, and n
   withr::local_options(riemdp.sites = root)
   expect_setequal(riemdpSitesDS(), c("north", "south"))
   expect_identical(wire_read(riemdpReplyDS(hello, "north"))$records, 60)
-  for (site in list(NULL, "..", ".", "", "north/", "../north", "/", file.path(outside, "other"), file.path("..", basename(outside), "other"), NA, 1, c("north", "south"))) {
+  for (site in list(NULL, "..", ".", "", "north/", "../north", "/", file.path(outside, "other"), file.path("..", basename(outside), "other"), NA, 1, c("north",
+    "south"))) {
     expect_identical(reason(riemdpReplyDS(hello, site)), "failed")
   }
-  for (text in list("", "a", "=", "a b", "\u00e4", NULL, NA, 1, quote(stop()), paste0(hello, "="), "AA", "AAAA")) expect_identical(reason(riemdpReplyDS(text, "north")), "message")
+  for (text in list("", "a", "=", "a b", "\u00e4", NULL, NA, 1, quote(stop()), paste0(hello, "="), "AA", "AAAA")) expect_identical(reason(riemdpReplyDS(text,
+    "north")), "message")
   # what is printed, warned or raised in the site's process doesn't reach the analyst
   unlink(file.path(root, "south", "policy.json"))
   expect_silent(out <- riemdpReplyDS(hello, "south"))
@@ -122,7 +124,8 @@ test_that("over HTTP a token says who asks", {
 # an R process that serves a site's directory until `stop` is there
 serve <- function(dir, port, token, stop) {
   script <- tempfile(fileext = ".R")
-  writeLines(sprintf(".libPaths(%s); suppressMessages(library(riemdp)); host <- site_open(%s); s <- httpuv::startServer('127.0.0.1', %d, site_app(host, c(anna = %s)));
+  writeLines(sprintf(".libPaths(%s); suppressMessages(library(riemdp)); host <- site_open(%s);
+    s <- httpuv::startServer('127.0.0.1', %d, site_app(host, c(anna = %s)));
     start <- proc.time()[[3]]; while (!file.exists(%s) && proc.time()[[3]] - start < 120) httpuv::service(50); httpuv::stopServer(s)",
     paste(deparse(.libPaths()), collapse = ""), deparse(dir), port, deparse(token), deparse(stop)), script)
   system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(script)), wait = FALSE, stdout = FALSE, stderr = FALSE)

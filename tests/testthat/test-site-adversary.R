@@ -83,7 +83,8 @@ secure_hosts <- function(k, x, M, least_noise = 0.5) {
   files <- replicate(k, tempfile())
   keys <- stats::setNames(vapply(files, site_key, ""), paste0("s", seq_len(k)))
   lapply(seq_len(k), function(i) {
-    site_host(site_policy(names(keys)[i], M, 2, least_noise, trust = "secure", least_sites = 2, colluding = 0, partners = keys[-i]), x[[i]], budget(), identity = files[i])
+    site_host(site_policy(names(keys)[i], M, 2, least_noise, trust = "secure", least_sites = 2, colluding = 0, partners = keys[-i]), x[[i]], budget(),
+              identity = files[i])
   })
 }
 
@@ -113,7 +114,8 @@ test_that("signatures of one session are worth nothing in another under the same
   asks <- lapply(hosts, asking)
   session <- strrep("5", 32)
   step <- 2^-12
-  query <- list(M = M, center = 0, radius = 1, step = step, ratio = as_ratio((vector_shift(list(M = M, radius = 1), step)^2 + 9) / 3, ceiling), sites = 5, threshold = 3, colluding = 0)
+  query <- list(M = M, center = 0, radius = 1, step = step, ratio = as_ratio((vector_shift(list(M = M, radius = 1), step)^2 + 9) / 3, ceiling), sites = 5,
+                threshold = 3, colluding = 0)
   all <- 1:5
   join <- function(session) lapply(all, function(i) do.call(asks[[i]], c(list("join", session = session, index = i), query)))
   run <- function(U, A) {
@@ -165,7 +167,8 @@ test_that("a secure sum is of as many sites as the policy asks for, dropouts or 
   files <- replicate(k, tempfile())
   keys <- stats::setNames(vapply(files, site_key, ""), paste0("s", seq_len(k)))
   hosts <- lapply(seq_len(k), function(i) {
-    site_host(site_policy(names(keys)[i], M, 2, 0.3, trust = "secure", least_sites = k, colluding = 0, partners = keys[-i]), matrix(0.1, 20, 1), budget(), identity = files[i])
+    site_host(site_policy(names(keys)[i], M, 2, 0.3, trust = "secure", least_sites = k, colluding = 0, partners = keys[-i]), matrix(0.1, 20, 1), budget(),
+              identity = files[i])
   })
   expect_output(print(hosts[[1]]$policy), "secure sums of 10 sites or more")
   send <- function(i) function(text) if (i > 6 && grepl("\"masked\"", text)) stop("lost") else site_reply(hosts[[i]], text)
@@ -205,7 +208,8 @@ test_that("an answer that is kept is whole, though the disk is full", {
     "a <- site_reply(h, t); b <- site_reply(h, t); type <- function(x) tryCatch(riemdp:::wire_read(x)$type, error = function(e) 'broken')",
     "cat(type(a), type(b), identical(a, b))"
   )), script)
-  said <- system2("sh", c("-c", shQuote(sprintf("trap '' XFSZ; ulimit -f 1; %s --vanilla %s 2>/dev/null", file.path(R.home("bin"), "Rscript"), script))), stdout = TRUE)
+  said <- system2("sh", c("-c", shQuote(sprintf("trap '' XFSZ; ulimit -f 1; %s --vanilla %s 2>/dev/null", file.path(R.home("bin"), "Rscript"), script))),
+                  stdout = TRUE)
   # the same answer again, or none either time
   expect_no_match(paste(said, collapse = " "), "broken")
 })
@@ -215,7 +219,8 @@ test_that("over HTTP another analyst's request gives her nothing, quotas or none
   M <- euclidean(2)
   host <- site_host(site_policy("n", M, 2, 0.5), matrix(0, 20, 2), budget(), keep = keep)
   app <- site_app(host, c(anna = strrep("a", 32), ben = strrep("b", 32)))
-  text <- wire_write("request", id = strrep("7", 32), policy = host$hash, statistic = "noisy", fields = lapply(list(M = M, center = c(0, 0), radius = 1, sd = 5), wire_value))
+  text <- wire_write("request", id = strrep("7", 32), policy = host$hash, statistic = "noisy", fields = lapply(list(M = M, center = c(0, 0), radius = 1,
+                                                                                                                    sd = 5), wire_value))
   post <- function(token) {
     bytes <- charToRaw(text)
     app$call(list(REQUEST_METHOD = "POST", HTTP_AUTHORIZATION = paste("Bearer", token), rook.input = list(read = function(l) utils::head(bytes, l))))$body

@@ -48,13 +48,14 @@ test_that("a policy is a file that says all, and its hash is that of its bytes",
     out
   }
   # in each number of it
-  for (one in list(list(radius = 2.5), list(least_noise = 0.6), list(least_records = 21), list(trust = "curator"), list(data_set = "b"), list(part = "p"), list(site = "n"),
+  for (one in list(list(radius = 2.5), list(least_noise = 0.6), list(least_records = 21), list(trust = "curator"), list(data_set = "b"), list(part = "p"),
+                   list(site = "n"),
                    list(delta = 1e-7), list(spaces = list(M)))) {
     expect_false(identical(policy_hash(do.call(site_policy, replaced(one))), hash))
   }
   expect_output(print(policy), "multiplier 0.5 or more")
   expect_output(print(host_of("north", north, trust = "curator")), "WITHOUT NOISE")
-  for (bad in list(list(radius = 0), list(least_noise = 0), list(trust = "all"), list(site = "a\"b"), list(site = "\u00e4"), list(spaces = list()), 
+  for (bad in list(list(radius = 0), list(least_noise = 0), list(trust = "all"), list(site = "a\"b"), list(site = "\u00e4"), list(spaces = list()),
                    list(least_records = 0), list(trust = "secure"))) {
     expect_error(do.call(site_policy, replaced(bad)), class = "riemdp_error_argument")
   }
@@ -167,12 +168,14 @@ test_that("what the policy doesn't have is refused before anything is paid", {
   expect_refused("space", manifold = spd(2, "bures"))
   expect_refused("space", manifold = spd(2, floor = 1e-9))
   expect_refused("policy", policy = strrep("b", 64))
-  for (statistic in c("check", "ball", "steps", "squares", "gradients", "counts", "kng", "records", "seal", "count", "join", "share", "masked", "unmask", "system")) {
+  for (statistic in c("check", "ball", "steps", "squares", "gradients", "counts", "kng", "records", "seal", "count", "join", "share", "masked", "unmask",
+                      "system")) {
     expect_refused(if (statistic %in% names(WIRE_REQUESTS)) "message" else "statistic", statistic = statistic)
   }
   for (kernel in c("check", "ball", "steps", "squares", "gradients")) {
     fields <- list(check = list(M = M), ball = list(M = M, center = c(1, 0, 0, 1), radius = 1, p = NULL, what = "centre_coords"),
-                   gradients = list(M = M, problem = problem_huber(M, 1), p = c(1, 0, 0, 1), step = list(clip = 1, apart = FALSE, losses = FALSE), counts = "points"))
+                   gradients = list(M = M, problem = problem_huber(M, 1), p = c(1, 0, 0, 1), step = list(clip = 1, apart = FALSE, losses = FALSE),
+                                    counts = "points"))
     numbers <- list(radius = 1.5, step = 0.6, steps = 43, bits = 50, base = 0.6, terms = 36, accept = 2e-11, carried = TRUE, tangent = FALSE)
     fields$steps <- list(M = M, center = c(1, 0, 0, 1), numbers = numbers, n = 200, at = c(0, 0, 0))
     fields$squares <- c(fields$steps, list(squares = c(20, 2^20)))
@@ -211,7 +214,8 @@ test_that("attacks that succeed without a policy fail with one", {
   expect_gt(sqrt(sum((sum_in(north) - sum_in(with_victim))^2)), 0.009)
   for (kernel in c("counts", "ball")) {
     host <- host_of("north", with_victim)
-    e <- tryCatch(remote(host)$ask(list(kernel = kernel, M = M, center = as.vector(victim), radius = 0.01, p = NULL, what = "centre_coords")), riemdp_error_refused = conditionMessage)
+    e <- tryCatch(remote(host)$ask(list(kernel = kernel, M = M, center = as.vector(victim), radius = 0.01, p = NULL, what = "centre_coords")),
+                  riemdp_error_refused = conditionMessage)
     expect_match(e, "statistic")
   }
   # repetition: 2,000 answers without an account give the sum to a fiftieth of the noise; by the ledger there are 4
@@ -235,7 +239,8 @@ test_that("attacks that succeed without a policy fail with one", {
   ledger <- budget(10)
   s <- remote(host_of("north", with_victim, ledger = ledger))
   set.seed(6)
-  got <- sum(replicate(400, is.double(tryCatch(s$ask(utils::modifyList(fields, list(center = as.vector(mf_random(M, 1))))), riemdp_error_refused = function(e) NULL))))
+  got <- sum(replicate(400, is.double(tryCatch(s$ask(utils::modifyList(fields, list(center = as.vector(mf_random(M, 1))))),
+                                               riemdp_error_refused = function(e) NULL))))
   expect_lte(got, ledger$limits[1])
 })
 
@@ -243,7 +248,8 @@ test_that("fuzzed messages get a reply that is one, and the same whatever the re
   ledgers <- list(budget(1e-3), budget(1e-3)) # too small for an answer: every reply must be the same
   hosts <- list(host_of("north", north, ledger = ledgers[[1]]), host_of("north", mf_random(M, 120, sd = 3), ledger = ledgers[[2]]))
   seeds <- c(noisy_request(hosts[[1]]), wire_write("hello"), policy_text(hosts[[1]]$policy),
-             wire_write("request", id = strrep("2", 32), policy = hosts[[1]]$hash, statistic = "gradients", fields = lapply(list(M = M, problem = problem_huber(M, 1),
+             wire_write("request", id = strrep("2", 32), policy = hosts[[1]]$hash, statistic = "gradients", fields = lapply(list(M = M,
+                                                                                                                                 problem = problem_huber(M, 1),
                p = c(1, 0, 0, 1), step = list(clip = 1, apart = FALSE, losses = FALSE), counts = "points"), wire_value)))
   set.seed(7)
   byte <- function(n) as.raw(sample(c(0x20:0x7e, 1:255), n, TRUE))
@@ -269,7 +275,8 @@ test_that("fuzzed messages get a reply that is one, and the same whatever the re
   }
   expect_setequal(unique(kinds), c("refusal", "policy"))
   expect_identical(vapply(ledgers, spent, 0), c(0, 0))
-  for (odd in list(NULL, NA, 1, list(), character(), c("a", "b"), quote(a), globalenv(), as.raw(1))) expect_identical(refused(site_reply(hosts[[1]], odd)), "message")
+  for (odd in list(NULL, NA, 1, list(), character(), c("a", "b"), quote(a), globalenv(), as.raw(1))) expect_identical(refused(site_reply(hosts[[1]], odd)),
+                                                                                                                      "message")
 })
 
 test_that("an answer that is none is an error, and says nothing of what was in it", {
@@ -283,7 +290,8 @@ test_that("an answer that is none is an error, and says nothing of what was in i
   }
   expect_true(is.double(ask(identity)))
   other <- noisy_request(host)
-  for (change in list(function(r) "", function(r) sub("\"answer\"", "\"request\"", r), function(r) site_reply(host, other), function(r) sub(host$hash, strrep("c", 64), r),
+  for (change in list(function(r) "", function(r) sub("\"answer\"", "\"request\"", r), function(r) site_reply(host, other), function(r) sub(host$hash,
+                                                                                                                                            strrep("c", 64), r),
                       function(r) NULL, function(r) paste0(r, "x"))) {
     expect_true("riemdp_error_wire" %in% ask(change))
   }

@@ -212,7 +212,8 @@ test_that("a site takes part in what its policy has, and in each stage once", {
   look <- function(i, text) {
     m <- wire_read(text)
     if (i == 1 || !identical(m$statistic, "join")) return(text)
-    wire_write("request", id = m$id, policy = m$policy, statistic = "join", fields = lapply(utils::modifyList(m$fields, list(ratio = m$fields$ratio * c(2, 1))), wire_value))
+    wire_write("request", id = m$id, policy = m$policy, statistic = "join", fields = lapply(utils::modifyList(m$fields, list(ratio = m$fields$ratio * c(2,
+      1))), wire_value))
   }
   expect_error(mean_of(secure(hosts, colluding = 1, look = look)), "trust|partner", class = "riemdp_error_refused")
   expect_identical(summary(hosts[[1]]$ledger)$spent[1], 0)
@@ -286,7 +287,8 @@ test_that("a site without a key, without partners or without the policy has no s
   for (bad in list(NULL, c(a = "x"), strrep("a", 64), stats::setNames(rep(strrep("a", 64), 2), c("a", "b")))) {
     expect_error(site_policy("n", M, 2, 0.3, trust = "secure", partners = bad), class = "riemdp_error_argument")
   }
-  expect_error(site_policy("n", M, 2, 0.3, trust = "secure", partners = c(a = strrep("a", 64)), least_sites = 2, colluding = 2), class = "riemdp_error_argument")
+  expect_error(site_policy("n", M, 2, 0.3, trust = "secure", partners = c(a = strrep("a", 64)), least_sites = 2, colluding = 2),
+               class = "riemdp_error_argument")
   policy <- site_policy("n", M, 2, 0.3, trust = "secure", partners = c(a = strrep("a", 64), b = strrep("b", 64)))
   policy_file <- withr::local_tempfile()
   write_site_policy(policy, policy_file)
@@ -338,6 +340,7 @@ test_that("an optimiser's steps are sums of clipped gradients, with the noise th
   few <- do.call(sites, c(remotes(hosts), list(secure = TRUE, colluding = 0, dropouts = 1)))
   expect_error(dp_optimize(huber, few, 1, 1e-6, start = c(0, 0, 0), lr = 1), "dropouts", class = "riemdp_error_unsupported")
   means <- make_sites(2, sums = "mean")
-  e <- expect_error(dp_optimize(huber, do.call(sites, c(remotes(means), list(shares = TRUE))), 1, 1e-6, start = c(0, 0, 0), lr = 1), class = "riemdp_error_refused")
+  e <- expect_error(dp_optimize(huber, do.call(sites, c(remotes(means), list(shares = TRUE))), 1, 1e-6, start = c(0, 0, 0), lr = 1),
+                    class = "riemdp_error_refused")
   expect_match(conditionMessage(e), "statistic")
 })

@@ -47,7 +47,8 @@ test_that("numbers that aren't finite, halves of numbers and other shapes are no
   expect_identical(wire_read(text(number(c(0, 0, 0, 0, 0, 0, 0xf0, 0x3f))))$value, 1)
   payload <- c(1, 2, 3, 4, 5, 6, 0xf8, 0x7f) # a NaN that carries 6 bytes
   bad <- list(number(payload), number(c(0, 0, 0, 0, 0, 0, 0xf0, 0x7f)), number(1:7), number(1:8, dim = list(2)), number(1:8, dim = list(-1)),
-              number(1:8, dim = list(0.5)), list(double = "AAAA*AAA"), list(double = "AAA"), list(double = "A=AA"), list(integer = base64(as.raw(c(0, 0, 0, 0x80)))),
+              number(1:8, dim = list(0.5)), list(double = "AAAA*AAA"), list(double = "AAA"), list(double = "A=AA"), list(integer = base64(as.raw(c(0, 0, 0,
+                                                                                                                                                   0x80)))),
               list(double = 1), list(double = list("AAAAAAAA8D8=")), list(text = "a"), 1, list(1, 2), list(manifold = list(name = "sphere", param = list(2.5))),
               list(manifold = list(name = "sphere", param = list(1e9))), list(manifold = list(name = "system", param = list(1))),
               list(manifold = list(name = "sphere", param = list(2), more = 1)), list(manifold = list(name = "spd_affine", param = list(2))),
@@ -64,8 +65,10 @@ test_that("what is no message is refused as such", {
     NULL, NA_character_, character(), c(good, good), 1, "", " ", "null", "[]", "{}", "1", "\"a\"", good |> paste0(","), paste0(good, good), substr(good, 1, 40),
     change("\"riemdp\":1", "\"riemdp\":2"), change("\"riemdp\":1", "\"riemdp\":1e999"), change("\"riemdp\":1", "\"riemdp\":\"1\""),
     change("\"type\":\"request\"", "\"type\":\"requests\""), change("\"type\":\"request\"", "\"type\":[\"request\"]"),
-    change("{\"riemdp\"", "{\"riemdp\":1,\"riemdp\""), change("\"id\":", "\"more\":1,\"id\":"), change(zeros, substr(zeros, 2, 32)), change(zeros, strrep("g", 32)),
-    change("noisy", "no isy"), change("noisy", "noisy\\u0041"), change("noisy", "noisy\n"), change("noisy", "n\u00f6isy"), change("\"fields\":{", "\"fields\":[{"),
+    change("{\"riemdp\"", "{\"riemdp\":1,\"riemdp\""), change("\"id\":", "\"more\":1,\"id\":"), change(zeros, substr(zeros, 2, 32)), change(zeros, strrep("g",
+                                                                                                                                                          32)),
+    change("noisy", "no isy"), change("noisy", "noisy\\u0041"), change("noisy", "noisy\n"), change("noisy", "n\u00f6isy"), change("\"fields\":{",
+                                                                                                                                  "\"fields\":[{"),
     strrep("[", 1e5), paste0(strrep("[", 41), strrep("]", 41)), strrep("{\"a\":", 1e5), paste0("{\"a\":\"", strrep("b", 100), "}"),
     change("\"a\":", "\"a\":null,\"a\":"), "https://example.org/a.json", "/etc/passwd"
   )
