@@ -20,7 +20,8 @@ SITE_KERNELS <- list(
 #' * `"noisy"`, the default: sums that carry noise, drawn at the site. Each costs anew, whoever asks and whatever was
 #'   asked before, so the site keeps a [dp_ledger()]: the answer is paid for as
 #'   `event_gaussian(request$sd / (2 * request$radius))` (for products of vectors, [dp_covariance()], twice the radius
-#'   is root 2 times the square of their length) before its noise is drawn, and refused where the budget doesn't cover it.
+#'   is root 2 times the square of their length) before its noise is drawn, and refused where the budget doesn't cover
+#'   it.
 #'   A ledger by the rule "zcdp", "gdp" or "rdp" suits; one by "basic" needs `delta`, at which Gaussian noise has an
 #'   epsilon.
 #' * `"sums"`: sums over the site's records as they are, one for each round of the solver. **The curator is trusted**

@@ -1,6 +1,7 @@
 # Sums of sites that nobody sees one by one (Bonawitz and others 2017): each site hides its vector of whole numbers
-# under masks that cancel in the sum, and holds shares of what would take other sites' masks off. Keys, masks and signatures
-# are those of the package sodium (X25519, XSalsa20 with Poly1305, ChaCha20, Ed25519); see proofs/federation.md.
+# under masks that cancel in the sum, and holds shares of what would take other sites' masks off. Keys, masks and
+# signatures are those of the package sodium (X25519, XSalsa20 with Poly1305, ChaCha20, Ed25519); see
+# proofs/federation.md.
 
 # whole numbers are added modulo this: doubles hold sums of two of them
 MASK_MODULUS <- 2^48

@@ -353,7 +353,7 @@ test_that("many columns take seconds", {
 
 test_that("a mechanism whose guarantee is about the machine comes first where it errs by up to 5 % more", {
   chosen <- function(errors) {
-    with_internals(internals("least_noise")(NULL, names(errors), "error")$mechanism, component_noise = function(mechanism, ask) {
+    with_internals(internals("smallest_noise")(NULL, names(errors), "error")$mechanism, component_noise = function(mechanism, ask) {
       list(mechanism = mechanism, error = errors[[mechanism]], lattice = mechanism %in% c("gauss", "laplace"))
     })
   }
