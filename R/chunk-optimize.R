@@ -43,10 +43,7 @@ shared_gradients <- function(x, problem, clip, sd) {
     ask <- function(p) noisy_sum(x, c(about, list(kernel = "noisy", sd = sd, center = p)))
   } else {
     query <- secure_query(x$shares, about, sd * n / vector_moved(about), n)$query
-    ask <- function(p) {
-      query$center <- p
-      secure_sum(x, query)$sum * query$step
-    }
+    ask <- function(p) secure_sum(x, c(query, list(center = p)))$sum * query$step
   }
   function(v) {
     sum <- ask(v$p)
