@@ -52,6 +52,10 @@ SITE_KERNELS <- list(
 #' @param colluding number of sites against whose pooled knowledge the guarantee holds; `NULL` for all but one. Only
 #'   with `shares`.
 #' @param map as in [chunks()].
+#' @param secure whether sites add their sums under masks, so that nobody sees one site's and the noise is one curator's
+#'   (but for `colluding`, by default 1 of three sites or more, and `dropouts`); for sites by [site_remote()] whose
+#'   policies have `trust = "secure"`.
+#' @param dropouts how many of the sites of a secure sum may fall silent: the noise is such that the others' is enough.
 #' @param n number of a site's records, public.
 #' @param ask a function that sends a request to the site and returns its answer.
 #' @param request what came from the curator.

@@ -162,7 +162,7 @@ TIMES_MOST <- 1e12
 #' # ten releases on one secret sample of a tenth, and on ten samples
 #' dp_epsilon(event_poisson(0.1, event_compose(event_pure(0.1), times = 10)), 0)
 #' dp_epsilon(event_compose(event_poisson(0.1, event_pure(0.1)), times = 10), 0)
-#' # 10,000 shuffled reports by randomised response among 100 answers, and by any randomiser of that epsilon
+#' # 10,000 shuffled reports by randomised response among 100 answers, and by any randomiser
 #' variation <- expm1(4) / (exp(4) + 99)
 #' dp_epsilon(event_shuffle(1e4, event_pure(4), variation, common = 1), 1e-6)
 #' dp_epsilon(event_shuffle(1e4, event_pure(4)), 1e-6)
