@@ -22,10 +22,7 @@ check_checkpoint <- function(path, ledger) {
 # A fingerprint of the records and of what was paid for, under a random key. The key is in the checkpoint's file and the
 # fingerprint in the ledger: whoever has one of them can't try guesses of records against it.
 
-new_key <- function() {
-  digits <- paste0(random_id(), random_id())
-  as.raw(strtoi(substring(digits, seq(1, 63, 2), seq(2, 64, 2)), 16L))
-}
+new_key <- function() bytes_hex(paste0(random_id(), random_id()))
 
 run_seal <- function(key, problem, data, units, ledger, data_set, part) {
   code <- lapply(problem[c("loss", "gradient")],

@@ -79,14 +79,19 @@ noise_steps <- function(request, multiplier, n, shares = 1) {
   list(step = step, shift = shift, ratio = ratio)
 }
 
-# A site's sum with its noise: multiples of a step, whose digits are those of whole numbers with discrete Gaussian noise
+# a site's sum in steps, with discrete Gaussian noise
+site_integers <- function(request, x, step, ratio) {
+  steps <- round(vector_sum(request, x) / step)
+  steps + as.vector(.Call(riemdp_lattice_noise, euclidean(length(steps)), 1L, "gaussian", ratio, in_simulation()))
+}
+
+# the same as an answer: multiples of a step, whose digits say no more than the whole numbers do
 site_sum <- function(request, x) {
   n <- as.double(.Call(riemdp_count, request$M, x))
   plan <- noise_steps(request, request$sd / vector_moved(request), n)
-  simulated <- in_simulation()
-  draw <- function() {
-    .Call(riemdp_lattice_noise, euclidean(vector_dimension(request)), 1L, "gaussian", plan$ratio, simulated)
-  }
-  noise <- if (simulated && !is.null(request$seed)) with_simulation(request$seed, draw()) else draw()
-  plan$step * (round(vector_sum(request, x) / plan$step) + as.vector(noise))
+  draw <- function() plan$step * site_integers(request, x, plan$step, plan$ratio)
+  if (in_simulation() && !is.null(request$seed)) with_simulation(request$seed, draw()) else draw()
 }
+
+# problems whose gradients sites sum up with noise
+GRADIENT_SUMS <- c("frechet", "huber")

@@ -25,7 +25,7 @@ problem_tally <- function(problem, x, private, bound = NULL, units = NULL) {
     exact_total(parts)
   }
   structure(list(
-    n = units$count %||% sum(x$sizes), paths = x$paths, shares = x$shares, chunks = x,
+    n = units$count %||% sum(x$sizes), paths = x$paths, chunks = x,
     of_units = function(units) problem_tally(problem, x, private, bound, units),
     objective = function(p) ask(p, NULL, list(clip = Inf, apart = FALSE, losses = TRUE), NULL),
     gradients = function(v) ask(v$p, v$snapshot, list(clip = v$clip, apart = v$apart, losses = FALSE), v$which)
@@ -36,7 +36,6 @@ problem_tally <- function(problem, x, private, bound = NULL, units = NULL) {
 shared_gradients <- function(x, problem, clip, sd) {
   M <- problem$manifold
   n <- sum(x$sizes)
-  d <- mf_facts(M)$dimension
   about <- list(M = M, radius = clip, vector = "gradient", problem = problem)
   if (is.null(x$shares$threshold)) {
     sd <- sd * n / sqrt(x$shares$sites - x$shares$colluding)
@@ -45,11 +44,7 @@ shared_gradients <- function(x, problem, clip, sd) {
     query <- secure_query(x$shares, about, sd * n / vector_moved(about), n)$query
     ask <- function(p) secure_sum(x, c(query, list(center = p)))$sum * query$step
   }
-  function(v) {
-    sum <- ask(v$p)
-    if (!is.double(sum) || length(sum) != d || !all(is.finite(sum))) abort_riemdp("chunk", "a site has sent no sum.")
-    coords_stored(M, v$p, sum)
-  }
+  function(v) coords_stored(M, v$p, ask(v$p))
 }
 
 # by what the records of a chunk are counted

@@ -111,8 +111,9 @@ sites <- function(..., shares = FALSE, colluding = NULL, map = NULL, secure = FA
 # How sites make up the noise: list(sites, colluding, threshold: of a secure sum), or NULL
 noise_shares <- function(all, shares, colluding, secure, dropouts) {
   shares <- shares || secure
-  if (!is.null(colluding) && !shares) abort_riemdp("argument",
-                                                   "`colluding` is for `shares = TRUE` and `secure = TRUE`.")
+  if (!is.null(colluding) && !shares) {
+    abort_riemdp("argument", "`colluding` is for `shares = TRUE` and `secure = TRUE`.")
+  }
   most <- length(all) - 1L
   dropouts <- check_count(dropouts, "dropouts", least = 0, most = most)
   if (dropouts > 0 && !secure) abort_riemdp("argument", "`dropouts` is for `secure = TRUE`.")
@@ -187,6 +188,22 @@ share_assumption <- function(shares) {
            sprintf("; nobody sees a single site's sum, and at most %d of %d sites tell theirs",
                    as.integer(shares$colluding), as.integer(shares$sites))
          })
+}
+
+# What a release says of them, from its details: in words of how the noise is made, and in a line where some fell silent
+share_words <- function(details) {
+  paste0(sprintf("made up of shares that %d sites draw and add, so large that it holds against %d of them together",
+                 as.integer(details$sites), as.integer(details$colluding)),
+         if (!is.null(details$threshold)) {
+           sprintf(paste(", and that as few as %d sites make it. The sums were added under masks, so that nobody sees",
+                         "one site's (proofs/federation.md)"), as.integer(details$threshold))
+         })
+}
+
+silent_sites <- function(details) {
+  if (isTRUE(details$alive < details$sites)) {
+    sprintf("  of %d of %d sites: the others didn't answer", as.integer(details$alive), as.integer(details$sites))
+  }
 }
 
 # how many times the noise of one curator the sum has

@@ -77,12 +77,10 @@ shared_noise <- function(ask, shares, about) {
     noise$share_sd <- law$scale * length / sqrt(shares$sites - shares$colluding)
     return(with_scale(noise, law$scale * share_excess(shares), ask))
   }
-  noise[c("shift", "query")] <- secure_query(shares, about, law$scale / moved, ask$n)[c("shift", "query")]
-  with_scale(noise, shared_scale(noise$query, shares$sites, length), ask)
+  found <- secure_query(shares, about, law$scale / moved, ask$n)
+  noise[names(found)] <- found
+  with_scale(noise, summed_scale(noise$query, shares$sites, length), ask)
 }
-
-# of the noise that so many sites of a secure sum make
-shared_scale <- function(query, sites, length) sqrt(sites * query$ratio[1] / query$ratio[2]) * query$step / length
 
 # normal noise of that scale in each of the entries, those beside the diagonal times root 2
 with_scale <- function(noise, scale, ask) {
@@ -111,17 +109,11 @@ draw_shared <- function(x, noise, M, center, ask) {
   found <- secure_sum(x, query)
   noise$alive <- length(found$alive)
   list(sum = symmetric_matrix(found$sum * query$step / length, d), n = sum(x$sizes[found$alive]),
-       noise = with_scale(noise, shared_scale(query, noise$alive, length), ask))
+       noise = with_scale(noise, summed_scale(query, noise$alive, length), ask))
 }
 
 # what a release says of the sites that made its noise
-shared_details <- function(noise) {
-  s <- noise$shares
-  if (!is.null(s)) {
-    c(list(sites = s$sites, colluding = s$colluding), if (!is.null(s$threshold)) list(threshold = s$threshold,
-                                                                                      alive = noise$alive))
-  }
-}
+shared_details <- function(noise) c(noise$shares, if (!is.null(noise$alive)) list(alive = noise$alive))
 
 # sites sum up records, not units, and their number is public
 check_shared_moment <- function(unit, replace) {

@@ -77,9 +77,7 @@ format.riemdp_mean <- function(x, ...) {
     sprintf("Private mean of %s on %s", how_many_words(x), label_manifold(x$manifold)),
     paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, x$n))),
     paste0("  ", protection_words(x)),
-    if (isTRUE(x$details$alive < x$details$sites)) {
-      sprintf("  of %d of %d sites: the others didn't answer", as.integer(x$details$alive), as.integer(x$details$sites))
-    },
+    silent_sites(x$details),
     if (!is.null(x$target)) paste0("  target: ", x$target),
     if (!is.null(x$size)) paste0("  ", missing_words(x)),
     if (!is.null(x$subspace)) paste0("  ", subspace_words(x)),

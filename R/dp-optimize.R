@@ -230,9 +230,8 @@ optimum_estimator <- function(entry) {
     },
     parts = c(event = "event", scale = "scale"),
     ready = function(records, plan, ask) {
-      if (inherits(records$input$data, "riemdp_tally") && !is.null(records$input$data$shares)) {
-        check_shared_run(records$input$data$shares, ask)
-      }
+      shares <- input_shares(records$input)
+      if (!is.null(shares)) check_shared_run(shares, ask)
       if (!is.null(records$checkpoint) && lots_of_units(ask)) {
         abort_riemdp("unsupported", paste("disjoint batches of units are drawn by lot, and who is in which is kept",
                                           "nowhere: leave `checkpoint` out."))
@@ -260,7 +259,7 @@ optimum_estimator <- function(entry) {
 
 # what sites that add noise can be asked for
 check_shared_run <- function(shares, ask) {
-  if (ask$method != "rgd" || ask$calibration == "paper" || !ask$problem$kind %in% c("frechet", "huber")) {
+  if (ask$method != "rgd" || ask$calibration == "paper" || !ask$problem$kind %in% GRADIENT_SUMS) {
     abort_riemdp("unsupported", paste("sites that add noise sum over all of their records: method = \"rgd\", of",
                                       "problem_frechet() or problem_huber()."))
   }

@@ -131,19 +131,9 @@ explain_noise <- function(facts, g, say) {
                       "released with geometric noise of scale %.6g (proofs/subspaces.md, section 7): which noise was",
                       "taken follows from it."), facts$look$scale))
   }
-  words <- if (is.null(facts$details)) COMPONENT_WORDS[[facts$mechanism]] else shared_words(facts$details)
+  words <- if (is.null(facts$details)) COMPONENT_WORDS[[facts$mechanism]] else
+    paste("normal noise on the second-moment matrix,", share_words(facts$details))
   say("Noise: ", words, sprintf("; scale %.6g.", facts$scale))
-}
-
-# of noise that sites made
-shared_words <- function(details) {
-  paste0(sprintf("normal noise on the second-moment matrix, made up of shares that %d sites draw and add, so large ",
-                 as.integer(details$sites)),
-         sprintf("that it holds against %d of them together", as.integer(details$colluding)),
-         if (!is.null(details$threshold)) {
-           sprintf(paste0(", and that as few as %d sites make it. The sums were added under masks, so that nobody ",
-                          "sees one site's (proofs/federation.md)"), as.integer(details$threshold))
-         })
 }
 
 #' @rdname riemdp_release
@@ -190,9 +180,7 @@ format.riemdp_covariance <- function(x, ...) {
     sprintf("  mechanism %s, scale %.4g; public ball of radius %.4g, logarithms are no longer than %.4g", x$mechanism,
             x$scale, x$radius, x$length),
     paste0("  ", origin_words(x)),
-    if (isTRUE(x$details$alive < x$details$sites)) {
-      sprintf("  of %d of %d sites: the others didn't answer", as.integer(x$details$alive), as.integer(x$details$sites))
-    },
+    silent_sites(x$details),
     sprintf("  root mean square %.3g of the privacy noise, in the Frobenius norm", x$expected_error),
     error_lines(c(paste("it is about", error_about("covariance")), error_left_out("covariance"))),
     release_lines(x)

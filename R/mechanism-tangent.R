@@ -75,14 +75,7 @@ mechanism_tangent <- list(
       } else {
         sprintf("with density proportional to exp(-|z|/scale), scale = sensitivity/epsilon = %.6g", r$scale)
       },
-      if (!is.null(r$details$sites)) {
-        sprintf(", made up of shares that %d sites draw and add, so large that it holds against %d of them together",
-                r$details$sites, as.integer(r$details$colluding))
-      },
-      if (!is.null(r$details$threshold)) {
-        sprintf(paste(", and that as few as %d sites make it. The sums were added under masks, so that nobody sees one",
-                      "site's (proofs/federation.md)"), as.integer(r$details$threshold))
-      },
+      if (!is.null(r$details$sites)) paste(",", share_words(r$details)),
       paste("; exp maps it back (proofs/gaussian.md). The expected error is the distance to the target named above; on",
             "curved spaces the target itself differs from the Frechet mean by an amount that the guarantee says",
             "nothing about.")
@@ -117,27 +110,20 @@ tangent_law <- function(M, ask, noise, total) {
   list(scale = law$scale, guarantee = list(epsilon = law$epsilon, delta = 0, reasons = NULL, sampler = "exact"))
 }
 
-# what is left when `colluding` sites take theirs back is the noise that the guarantee is about
+# What is left when `colluding` sites take theirs back is the noise that the guarantee is about; in a secure sum, which
+# nobody sees by site, that of those who are there at least.
 share_law <- function(law, M, ask) {
-  k <- ask$shares$sites
-  if (!is.null(ask$shares$threshold)) return(secure_law(law, M, ask))
-  honest <- k - ask$shares$colluding
-  law$share_sd <- law$scale * ask$n / sqrt(honest)
-  law$scale <- law$scale * sqrt(k / honest)
-  law$details <- c(law$details, list(sites = k, colluding = ask$shares$colluding))
-  law$guarantee$assumptions <- c(law$guarantee$assumptions, share_assumption(ask$shares))
-  law
-}
-
-# shares of a sum that nobody sees by site: those who are there at least, but for colluding ones, make the noise that
-# the guarantee is about
-secure_law <- function(law, M, ask) {
   s <- ask$shares
-  found <- secure_query(s, list(M = M, radius = ask$ball$radius), law$scale / law$total, ask$n)
-  law[c("query", "shift")] <- found[c("query", "shift")]
-  law$scale <- sqrt(s$sites / (s$threshold - s$colluding)) * honest_sd(law$query) * law$query$step / ask$n
-  law$details <- c(law$details, list(sites = s$sites, colluding = s$colluding, threshold = s$threshold))
-  law$guarantee$assumptions <- c(law$guarantee$assumptions, secure_assumption(s))
+  if (is.null(s$threshold)) {
+    law$share_sd <- law$scale * ask$n / sqrt(s$sites - s$colluding)
+    law$scale <- law$scale * share_excess(s)
+  } else {
+    found <- secure_query(s, list(M = M, radius = ask$ball$radius), law$scale / law$total, ask$n)
+    law[names(found)] <- found
+    law$scale <- summed_scale(law$query, s$sites, ask$n)
+  }
+  law$details <- c(law$details, s)
+  law$guarantee$assumptions <- c(law$guarantee$assumptions, share_assumption(s))
   law
 }
 
@@ -148,7 +134,7 @@ release_secure <- function(M, x, plan, ask) {
   found <- secure_sum(x, query)
   n <- sum(x$sizes[found$alive])
   plan$details$alive <- length(found$alive)
-  plan$scale <- sqrt(length(found$alive) * query$ratio[1] / query$ratio[2]) * query$step / n
+  plan$scale <- summed_scale(query, length(found$alive), n)
   value <- exp_of_coords(M, found$sum * query$step / n, ask$center)
   structure(list(value = value, details = plan$details, scale = plan$scale, counted = n), class = "riemdp_staged")
 }

@@ -101,3 +101,8 @@ as_ratio <- function(x, whole = round) {
 
 # discrete normals of a lattice, of this variance more (proofs/lattice.md, section 1)
 ROUNDING_VARIANCE <- 9
+
+# bytes as text of two hexadecimal digits each, and back
+hex_bytes <- function(x) paste(as.character(x), collapse = "")
+
+bytes_hex <- function(text) as.raw(strtoi(substring(text, seq(1, nchar(text), 2), seq(2, nchar(text), 2)), 16L))

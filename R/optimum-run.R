@@ -2,6 +2,9 @@
 
 steps_in_all <- function(run) as.double(run$ask$steps) * run$ask$restarts
 
+# how sites share the noise, where it is theirs
+input_shares <- function(input) if (inherits(input$data, "riemdp_tally")) input$data$chunks$shares
+
 # What problem_call() makes of records, whose units are to be sampled; a curator hears of units that aren't whole
 input_of_units <- function(input, units) {
   if (is.null(units)) return(input)
@@ -42,8 +45,7 @@ unit_count <- function(input) {
 # Before its first step. Where the number of records is private, `ask$whole` is about the call, and the plan about N.
 new_run <- function(ask, plan, key = NULL) {
   whole <- ask$whole %||% list(guarantee = plan$guarantee, event = plan$event)
-  list(problem = ask$problem[c("kind", "manifold", "threshold")], shares = ask$shares,
-       ask = ask[setdiff(names(ask), c("problem", "whole", "shares"))],
+  list(problem = ask$problem[c("kind", "manifold", "threshold")], ask = ask[setdiff(names(ask), c("problem", "whole"))],
        plan = plan$steps, guarantee = whole$guarantee, told = whole$event, size = whole$size, budget = NULL,
        state = NULL, trace = NULL, key = key)
 }
@@ -61,8 +63,7 @@ continue_run <- function(run, input, until) {
     restarts = ask$restarts, radius = if (is.null(ask$radius)) 0 else ask$radius, lr = ask$lr, until = until,
     units = input$units, individual = ask$individual
   )
-  shares <- if (inherits(input$data, "riemdp_tally")) input$data$shares
-  if (!is.null(shares) && until > 0) {
+  if (!is.null(input_shares(input)) && until > 0) {
     problem <- new_problem(run$problem$kind, run$problem$manifold, threshold = run$problem$threshold)
     input$data$gradients <- shared_gradients(input$data$chunks, problem, ask$clip[2], run$plan$sd)
     settings$sd <- 0
@@ -87,7 +88,7 @@ release_optimum <- function(run) {
     manifold = run$problem$manifold, mechanism = ask$method, problem = run$problem$kind, n = ask$n, unit = ask$unit,
     steps = ask$steps * ask$restarts, batch = ask$batch, sampling = ask$sampling, restarts = ask$restarts,
     clip = ask$clip, noise_multiplier = plan$multiplier, split = if (ask$inner > 0) plan$split,
-    sd = plan$sd * if (is.null(run$shares)) 1 else share_excess(run$shares),
+    sd = plan$sd * if (is.null(ask$shares)) 1 else share_excess(ask$shares),
     snapshot_sd = if (ask$inner > 0) plan$snapshot_sd,
     event = if (is.null(run$size)) plan$event else
       event_compose(list(event_pure(run$size$epsilon, adjacency = "add-remove"), plan$event)),

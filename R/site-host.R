@@ -71,8 +71,8 @@ site_host <- function(policy, x, ledger, keep = NULL, identity = NULL) {
   if (n < policy$least_records) abort_riemdp("argument", "the site has fewer records than its policy asks for.")
   if (policy$trust == "secure") need_sodium()
   structure(list(policy = policy, hash = policy_hash(policy), x = x, n = n, ledger = ledger, keep = keep,
-                 identity = if (!is.null(identity)) read_key(identity), sessions = new.env(parent = emptyenv()),
-                 counter = list2env(list(sessions = 0), parent = emptyenv())), class = "riemdp_site_host")
+                 identity = if (!is.null(identity)) read_key(identity), sessions = new.env(parent = emptyenv())),
+            class = "riemdp_site_host")
 }
 
 #' @rdname site_host
@@ -81,8 +81,9 @@ site_host <- function(policy, x, ledger, keep = NULL, identity = NULL) {
 #' @export
 site_key <- function(file) {
   need_sodium()
-  if (!is_string(file) || file.exists(file)) abort_riemdp("argument",
-                                                          "`file` must be the path of a file that isn't there.")
+  if (!is_string(file) || file.exists(file)) {
+    abort_riemdp("argument", "`file` must be the path of a file that isn't there.")
+  }
   key <- sodium::sig_keygen()
   old <- Sys.umask("077")
   on.exit(Sys.umask(old))
@@ -207,16 +208,16 @@ hold_to_policy <- function(policy, request) {
   length <- if (request$kernel == "gradients") request$step$clip else request$radius %||% request$numbers$radius
   if (!is.null(length) && length > policy$radius) refuse_because("ball")
   if (summed) hold_to_ball(request)
-  if (request$kernel == "noisy" && !(request$sd >= policy$least_noise * vector_moved(request))) refuse_because("noise")
+  if (request$kernel == "noisy" && !enough_noise(request, policy$least_noise)) refuse_because("noise")
 }
 
 # which sum a request is for, and that it has what goes with that
 hold_to_sums <- function(policy, request) {
   vector <- request$vector %||% "mean"
-  if (!vector %in% policy$sums || is.null(registered("vector", vector))) refuse_because("statistic")
+  if (!vector %in% policy$sums) refuse_because("statistic")
   if ((vector == "gradient") != !is.null(request$problem)) refuse_because("message")
   if (vector != "scatter" && !is.null(request$at)) refuse_because("message")
-  if (vector == "gradient" && !request$problem$kind %in% c("frechet", "huber")) refuse_because("statistic")
+  if (vector == "gradient" && !request$problem$kind %in% GRADIENT_SUMS) refuse_because("statistic")
 }
 
 # a ball around a point of the manifold; products are taken at a point of the ball
@@ -298,10 +299,7 @@ keep_answer <- function(host, id, digest, answer) {
   if (is.null(host$keep)) return(invisible())
   half <- tempfile("answer", host$keep)
   on.exit(unlink(half))
-  connection <- suppressWarnings(file(half, "wb"))
-  writeBin(charToRaw(answer), connection)
-  suppressWarnings(close(connection))
-  if (!identical(file.size(half), as.double(nchar(answer, "bytes")))) refuse_because("failed") # a full disk
+  write_new(half, charToRaw(answer))
   if (!file.rename(half, answer_path(host, id, digest))) refuse_because("failed")
 }
 

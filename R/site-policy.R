@@ -92,16 +92,18 @@ policy_partners <- function(least_sites, colluding, partners) {
 
 policy_name <- function(x, name) {
   x <- check_name(x, name)
-  if (!wire_plain(x)) abort_riemdp("argument", sprintf("`%s` must be plain: letters, digits and signs, no quotes.",
-                                                       name))
+  if (!wire_plain(x)) {
+    abort_riemdp("argument", sprintf("`%s` must be plain: letters, digits and signs, no quotes.", name))
+  }
   x
 }
 
 check_policy <- function(policy) {
   ok <- inherits(policy, "riemdp_site_policy") && is.list(policy)
   again <- if (ok) tryCatch(do.call(site_policy, unclass(policy), quote = TRUE), error = function(e) NULL)
-  if (is.null(again) || !identical(again, policy)) abort_riemdp("argument",
-                                                                "`policy` must be what site_policy() returned.")
+  if (is.null(again) || !identical(again, policy)) {
+    abort_riemdp("argument", "`policy` must be what site_policy() returned.")
+  }
   policy
 }
 
@@ -165,14 +167,15 @@ write_site_policy <- function(policy, file) {
   invisible(policy_hash(policy))
 }
 
-# the bytes of a file that wasn't there
+# the bytes of a file that wasn't there: all of them, or an error (a full disk is a warning of R's, and half a file)
 write_new <- function(file, bytes) {
-  tryCatch({
-    connection <- suppressWarnings(file(file, "wb"))
-    on.exit(close(connection))
+  connection <- NULL
+  tryCatch(suppressWarnings({
+    connection <- file(file, "wb")
     writeBin(bytes, connection)
-  }, error = function(e) abort_riemdp("argument", "the file can't be written."))
-  invisible()
+  }), error = function(e) NULL)
+  if (!is.null(connection)) suppressWarnings(close(connection))
+  if (!identical(file.size(file), as.double(length(bytes)))) abort_riemdp("argument", "the file can't be written.")
 }
 
 #' @export

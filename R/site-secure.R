@@ -65,10 +65,6 @@ join_secret <- function(shares, at) {
 
 # ---- masks -----------------------------------------------------------------------------------------------------------
 
-hex_bytes <- function(x) paste(as.character(x), collapse = "")
-
-bytes_hex <- function(text) as.raw(strtoi(substring(text, seq(1, nchar(text), 2), seq(2, nchar(text), 2)), 16L))
-
 # a key from bytes, for one purpose in one session
 derived_key <- function(purpose, bytes, session) {
   sodium::sha256(c(charToRaw(canonical("riemdp", purpose, session)), bytes))
@@ -110,8 +106,14 @@ secure_query <- function(shares, about, multiplier, n) {
   ), about))
 }
 
-# standard deviation, in steps, of the noise that the guarantee is about
-honest_sd <- function(query) sqrt((query$threshold - query$colluding) * query$ratio[1] / query$ratio[2])
+# standard deviation, in steps, of the noise that so many sites make together
+summed_sd <- function(query, sites) sqrt(sites * query$ratio[1] / query$ratio[2])
+
+# of the noise that the guarantee is about
+honest_sd <- function(query) summed_sd(query, query$threshold - query$colluding)
+
+# of the noise of so many sites in the sum over `unit`
+summed_scale <- function(query, sites, unit) summed_sd(query, sites) * query$step / unit
 
 secure_assumption <- function(shares) {
   sprintf(paste("each site clips its records and adds its share of the noise as asked; at most %d of %d sites tell",
@@ -153,11 +155,11 @@ secure_join <- function(host, query, analyst) {
   hold_to_terms(host$policy, query, host$n)
   if (!is.null(host$sessions[[query$session]])) refuse_because("replayed")
   open <- Filter(function(s) identical(host$sessions[[s]]$analyst, analyst), ls(host$sessions))
-  if (length(open) >= SESSIONS_MOST) { # an analyst's own oldest
-    rm(list = open[which.min(vapply(open, function(s) host$sessions[[s]]$number, 0))], envir = host$sessions)
-  }
+  numbers <- vapply(open, function(s) host$sessions[[s]]$number, 0)
+  # an analyst's own oldest
+  if (length(open) >= SESSIONS_MOST) rm(list = open[which.min(numbers)], envir = host$sessions)
   own <- new.env(parent = emptyenv())
-  own$number <- host$counter$sessions <- host$counter$sessions + 1
+  own$number <- max(0, numbers) + 1
   own$analyst <- analyst
   own$query <- query
   own$digest <- secure_digest(query)
@@ -172,16 +174,16 @@ secure_join <- function(host, query, analyst) {
 }
 
 # each stage of a session is gone through once
-session_at <- function(host, session, stage, then, analyst) {
+session_at <- function(host, session, stage, analyst) {
   own <- if (is_string(session)) host$sessions[[session]]
   if (is.null(own) || own$stage != stage || !identical(own$analyst, analyst)) refuse_because("replayed")
-  own$stage <- then
+  own$stage <- "over" # until the stage has come to its end
   own
 }
 
 # Others' keys, by their signatures those of partners that the policy names; to each a share of both secrets
 secure_share <- function(host, fields, analyst) {
-  own <- session_at(host, fields$session, "joined", "over", analyst)
+  own <- session_at(host, fields$session, "joined", analyst)
   query <- own$query
   keys <- fields$keys
   if (length(keys) != query$sites || !identical(keys[[query$index]], own$said)) refuse_because("message")
@@ -213,7 +215,7 @@ sealed_nonce <- function(session, from, to) sodium::sha256(charToRaw(canonical("
 
 # The site's sum with its share of the noise, under the masks; paid for as what the sum of those who are there promises
 secure_masked <- function(host, fields, analyst, pay) {
-  own <- session_at(host, fields$session, "shared", "over", analyst)
+  own <- session_at(host, fields$session, "shared", analyst)
   query <- own$query
   sealed <- fields$sealed
   if (length(sealed) != query$sites) refuse_because("message")
@@ -233,7 +235,7 @@ secure_masked <- function(host, fields, analyst, pay) {
   own$there <- sort(there)
   d <- vector_dimension(query)
   pay(event_gaussian(outwards_down(secure_multiplier(query)), "replace-one"))
-  x <- site_integers(host$x, query, d)
+  x <- site_integers(query, host$x, query$step, query$ratio)
   x <- add_masked(x, mask_of(derived_key("self", own$keys$self, query$session), d))
   for (j in setdiff(own$there, query$index)) {
     mask <- pair_mask(own$keys$mask, bytes_hex(own$others[[j]]$mask), query$session, d)
@@ -243,16 +245,9 @@ secure_masked <- function(host, fields, analyst, pay) {
   x
 }
 
-# the clipped sum in steps, with noise, modulo MASK_MODULUS
-site_integers <- function(x, query, d) {
-  steps <- round(vector_sum(query, x) / query$step)
-  noise <- .Call(riemdp_lattice_noise, euclidean(d), 1L, "gaussian", query$ratio, in_simulation())
-  add_masked(steps %% MASK_MODULUS, as.vector(noise) %% MASK_MODULUS)
-}
-
 # Signs who took part and who has answered: one list, once
 secure_agree <- function(host, fields, analyst) {
-  own <- session_at(host, fields$session, "masked", "over", analyst)
+  own <- session_at(host, fields$session, "masked", analyst)
   alive <- fields$alive
   if (anyDuplicated(alive) || !all(alive %in% own$there) || !own$query$index %in% alive ||
       length(alive) < own$query$threshold) {
@@ -271,7 +266,7 @@ agreed_text <- function(own) {
 # Of each site one share: that of its own mask if it has answered, else that of the key of its masks with others. Only
 # where so many have signed the same list that no other list can have as many.
 secure_unmask <- function(host, fields, analyst) {
-  own <- session_at(host, fields$session, "agreed", "over", analyst)
+  own <- session_at(host, fields$session, "agreed", analyst)
   if (length(fields$signs) != own$query$sites) refuse_because("message")
   keys <- c(host$policy$partners, stats::setNames(hex_bytes(sodium::sig_pubkey(host$identity)), host$policy$site))
   alive <- own$alive
@@ -358,7 +353,7 @@ secure_threshold <- function(all, colluding, dropouts) {
   if (threshold < least) {
     abort_riemdp("argument",
                  sprintf("of %d sites, of which %d may collude, at least %d must be there: `dropouts` is too large.",
-                                     length(all), as.integer(colluding), as.integer(least)))
+                         length(all), as.integer(colluding), as.integer(least)))
   }
   threshold
 }

@@ -141,18 +141,11 @@ static int coords_rows(const struct chunk_pass *c, double *out, struct points x,
 /* The same, each no longer than `most`: whatever the point is, and whatever rounding does, what is added up is. */
 static void shorten(size_t d, double *v, double most)
 {
-    double scale = 0, sum = 0;
-    int fine = all_finite(d, v);
+    double limit = most * (1 - 8 * (DBL_EPSILON / 2) * ((double)d + 8));
+    double length = all_finite(d, v) ? norm2(d, v) : INFINITY;
+    double scale = length > limit ? limit / length : 1;
     for (size_t j = 0; j < d; j++)
-        scale = fabs(v[j]) > scale ? fabs(v[j]) : scale;
-    for (size_t j = 0; j < d && fine && scale > 0; j++)
-        sum += v[j] / scale * (v[j] / scale);
-    double limit = most * (1 - 8 * (DBL_EPSILON / 2) * ((double)d + 8)), length = scale * sqrt(sum);
-    for (size_t j = 0; j < d; j++)
-        if (!fine || !(length < INFINITY))
-            v[j] = 0;
-        else if (length > limit)
-            v[j] *= limit / length;
+        v[j] = length < INFINITY ? v[j] * scale : 0;
 }
 
 static int short_coords_rows(const struct chunk_pass *c, double *out, struct points x, size_t begin, size_t count,

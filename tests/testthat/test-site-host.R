@@ -62,6 +62,15 @@ test_that("a policy is a file that says all, and its hash is that of its bytes",
   expect_error(site_policy("n", list(1), 2, 0.5), class = "riemdp_error_manifold")
 })
 
+test_that("a file is written whole, or there is an error", {
+  file <- withr::local_tempfile()
+  write_new(file, as.raw(1:200))
+  expect_identical(readBin(file, "raw", 300), as.raw(1:200))
+  expect_error(write_new(file.path(tempfile(), "a"), as.raw(1)), "can't be written", class = "riemdp_error_argument")
+  skip_if_not(file.exists("/dev/full"))
+  expect_error(write_new("/dev/full", as.raw(1:200)), "can't be written", class = "riemdp_error_argument")
+})
+
 test_that("a host needs a policy and a ledger, and as many records as it says", {
   policy <- site_policy("north", M, 2, 0.5, least_records = 200)
   expect_error(site_host(policy, north, budget()), "fewer records", class = "riemdp_error_argument")
