@@ -338,11 +338,13 @@ ask_remote <- function(send, request, hash) {
   kernel <- request$kernel
   types <- WIRE_REQUESTS[[kernel]]
   if (is.null(types)) refuse("the site's policy doesn't have this statistic.")
+  seed <- if (in_simulation()) request$seed
   request <- request[intersect(names(types), names(request))]
   id <- random_id()
   text <- wire_write("request", id = id, policy = hash, statistic = kernel,
                      fields = lapply(request, wire_value))
-  answer <- wire_read(send(text), c("answer", "refusal"))
+  # a seed isn't sent; a site of this process draws by it in a simulation
+  answer <- wire_read(if (is.null(seed)) send(text) else with_simulation(seed, send(text)), c("answer", "refusal"))
   if (!identical(answer$id, id)) abort_wire("the answer is to another request.")
   if (answer$type == "refusal") {
     refuse(if (answer$reason %in% names(WIRE_REASONS)) WIRE_REASONS[[answer$reason]] else "the site refuses", ".")

@@ -2232,6 +2232,7 @@ site("site-once-memory-order", "R/site-host.R", "if (!is.null(kept)) return(kept
 site("site-answer-anybody", "R/site-host.R", "canonical(\"riemdp-request\", text, analyst %||% \"\")", "canonical(\"riemdp-request\", text, \"\")", "an answer is for whoever asked")
 site("site-quota-open", "R/site-host.R", "if (is.null(ledger$analyst)) refuse_because(\"budget\")", "", "who has no quota has no answer", equivalent = "the ledger refuses as well, by another word")
 site("site-fields-more", "R/site-host.R", "if (!all(names(fields) %in% names(types)) || anyDuplicated(names(fields))) refuse_because(\"message\")", "", "a request has the fields of its statistic")
+site("site-simulated-again", "R/site-host.R", "  seed <- if (in_simulation()) request$seed\n", "  seed <- NULL\n", "simulated noise of sites is drawn anew by each request", "^site-scatter$")
 site("site-few-records", "R/site-host.R", "if (n < policy$least_records)", "if (FALSE)", "a site has as many records as its policy asks for")
 site("site-hash-unchecked", "R/site-host.R", "!identical(sha256(told$text), told$hash)", "FALSE", "a policy is what its hash says", equivalent = "the hash of what was read is compared as well")
 site("site-reply-other", "R/site-host.R", "if (!identical(answer$id, id)) abort_wire(\"the answer is to another request.\")", "", "an answer is to the request that was sent")

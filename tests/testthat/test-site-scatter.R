@@ -147,6 +147,20 @@ test_that("messages carry the bits, and what they cost is what they move", {
   for (bad in list("other", 1, NA, c("mean", "scatter"))) {
     expect_error(site_answer(utils::modifyList(c(q, private = TRUE), list(vector = bad)), records, ledger = ledger), class = "riemdp_error_refused")
   }
+  # in a simulation by the seed that the curator draws, one after the other; it isn't sent
+  heard <- NULL
+  remote <- site_remote(function(text) {
+    heard <<- text
+    site_reply(host, text)
+  })
+  expect_identical(with_simulation(5, remote$ask(c(q, seed = 6))), here)
+  expect_no_match(heard, "seed")
+  x <- sites(remote, remote)
+  two <- with_simulation(7, list(internal$noisy_sum(x, c(q, private = TRUE)), internal$noisy_sum(x, c(q, private = TRUE)), stats::runif(1)))
+  by <- with_simulation(7, floor(stats::runif(5) * 1e9))
+  parts <- lapply(by[1:4], function(s) with_simulation(s, internal$chunk_answer(c(q, private = TRUE), records[, , 1:120])))
+  expect_identical(two[1:2], list(parts[[1]] + parts[[2]], parts[[3]] + parts[[4]]))
+  expect_identical(floor(two[[3]] * 1e9), by[5])
 })
 
 test_that("what a policy doesn't have is refused before anything is paid", {
