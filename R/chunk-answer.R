@@ -4,7 +4,8 @@
 chunk_answer <- function(request, x, size = NULL) {
   kernel <- registered("kernel", request$kernel)
   if (is.null(kernel)) abort_riemdp("argument", "this request is not known here.")
-  if (isTRUE(request$private) && !isTRUE(request$counts %in% c("own", "frame"))) x <- plain_numbers(x)
+  table <- !is.null(request$model)
+  if (isTRUE(request$private) && !table && !isTRUE(request$counts %in% c("own", "frame"))) x <- plain_numbers(x)
   if (!is.null(size) && !(is.null(request$M) && is.null(request$counts))) {
     n <- switch(if (is.null(request$counts)) "points" else request$counts, own = own_count(x), rows = records_in(x),
                 frame = if (is.data.frame(x)) nrow(x) else records_in(x), .Call(riemdp_count, request$M, x))
@@ -37,8 +38,9 @@ SOURCE_KERNELS <- list(
 )
 
 # ---- what a request for a sum with noise is about: public numbers, of the request alone ------------------------------
-# An entry of the table "vector" is a list: `sum` over records, `length` that no record's vector exceeds, how many times
-# that one replaced record moves the sum (`moved`), and `dimension`, the number of coordinates.
+# An entry of the table "vector" is a list of functions: `sum` over records, `length` that no record's vector exceeds, how
+# far one replaced record moves the sum (`moved`), and `dimension`, the number of coordinates. `refused`, of policy and
+# request, where a sum isn't one of points: why a site doesn't answer, or NULL.
 
 vector_of <- function(request) registered("vector", request$vector %||% "mean")
 
@@ -46,7 +48,7 @@ vector_dimension <- function(request) vector_of(request)$dimension(request)
 
 vector_length <- function(request) vector_of(request)$length(request)
 
-vector_moved <- function(request) vector_of(request)$moved * vector_length(request)
+vector_moved <- function(request) vector_of(request)$moved(request)
 
 # The sum itself, in doubles of which none is longer than that (proofs/federation.md, section 1). What the records don't
 # give is 0.
@@ -56,10 +58,10 @@ vector_sum <- function(request, x) {
   if (is.double(sum) && length(sum) == d && all(is.finite(sum))) sum else rep(0, d)
 }
 
-# Least radius whose square doubles hold, and how many steps the sum over all records may reach: so far rounding it to
-# a double moves it by a 256th of a step
+# Least radius whose square doubles hold, and how many steps the sum over all records may reach: so far three roundings
+# to doubles move it by less than a hundredth of a step
 LEAST_RADIUS <- 1e-150
-LATTICE_MOST <- 2^45
+LATTICE_MOST <- 2^44
 
 steps_fit <- function(request, n, step) isTRUE(n * vector_length(request) / step <= LATTICE_MOST)
 
@@ -87,7 +89,7 @@ site_integers <- function(request, x, step, ratio) {
 
 # the same as an answer: multiples of a step, whose digits say no more than the whole numbers do
 site_sum <- function(request, x) {
-  n <- as.double(.Call(riemdp_count, request$M, x))
+  n <- if (is.null(request$model)) as.double(.Call(riemdp_count, request$M, x)) else records_in(x)
   plan <- noise_steps(request, request$sd / vector_moved(request), n)
   draw <- function() plan$step * site_integers(request, x, plan$step, plan$ratio)
   if (in_simulation() && !is.null(request$seed)) with_simulation(request$seed, draw()) else draw()

@@ -62,7 +62,8 @@ chunk_variance <- function(x, M, weights, center) {
 MEAN_VECTORS <- list(
   mean = list(
     sum = function(q, x) exact_total(list(.Call(riemdp_chunk_ball, q$M, x, q$center, q$radius, NULL, "centre_coords"))),
-    length = function(q) q$radius, moved = 2, dimension = function(q) mf_facts(q$M)$dimension
+    length = function(q) q$radius, moved = function(q) 2 * q$radius,
+    dimension = function(q) mf_facts(q$M)$dimension
   )
 )
 

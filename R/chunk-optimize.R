@@ -52,9 +52,3 @@ problem_counts <- function(problem) switch(problem$kind, pca = "rows", callback 
 
 # columns of tables in chunks
 chunk_width <- function(x) chunk_ask(check_chunks(x), list(kernel = "columns"), only = 1, private = TRUE)[[1]]
-
-# rows longer than `bound` shortened to it, one by one
-shorten_rows <- function(data, bound) {
-  length <- sqrt(rowSums(data^2))
-  data * ifelse(length > bound, bound / length, 1)
-}

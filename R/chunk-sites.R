@@ -10,7 +10,7 @@ SITE_KERNELS <- list(
 #' Records that stay with their holders
 #'
 #' `sites()` stands for records at several sites, e.g. hospitals, in [dp_mean()], [dp_optimize()], [dp_pca()] and, where
-#' sites add noise, [dp_covariance()].
+#' sites add noise, [dp_covariance()] and [dp_lm()].
 #' Records don't move: a request goes to each site, which answers by [site_answer()] with a sum over its records:
 #' tangent vectors at a public point or iterate, each record first moved to the public ball (or its gradient clipped).
 #' The curator adds the sums up, draws the noise once and releases.
@@ -33,9 +33,8 @@ SITE_KERNELS <- list(
 #' sites and curator should be encrypted (mirai does so over TLS).
 #'
 #' With `shares = TRUE` each site adds a share of Gaussian noise to its sum, and `"noisy"` answers will do. One sum is
-#' asked for, so this is for `dp_mean(mechanism = "tangent", delta = )` and `dp_covariance(delta = )`. The
-#' shares are such that the guarantee holds
-#' against `colluding` sites that pool what they know, the curator included:
+#' asked for, so this is for `dp_mean(mechanism = "tangent", delta = )`, `dp_covariance(delta = )` and
+#' `dp_lm(delta = )`. The shares are such that the guarantee holds against `colluding` sites that pool what they know, the curator included:
 #' * the default, all sites but one: each site's sum carries by itself all the noise that the guarantee needs, so it
 #'   holds even against the curator together with all other sites; the release has \eqn{\sqrt k} times the noise of a
 #'   trusted curator's, k the number of sites;
@@ -204,6 +203,16 @@ silent_sites <- function(details) {
   if (isTRUE(details$alive < details$sites)) {
     sprintf("  of %d of %d sites: the others didn't answer", as.integer(details$alive), as.integer(details$sites))
   }
+}
+
+# what a release says of the sites that made its noise
+shared_details <- function(noise) c(noise$shares, if (!is.null(noise$alive)) list(alive = noise$alive))
+
+# sites sum up records, not units, and their number is public
+check_whole_rows <- function(x, unit, replace) {
+  if (!at_sites(x)) return(invisible())
+  if (!is.null(unit)) abort_riemdp("unsupported", "`unit` needs the records in memory.")
+  if (!replace) abort_riemdp("unsupported", "neighbours = \"add_remove\" needs the records in memory.")
 }
 
 # how many times the noise of one curator the sum has

@@ -112,15 +112,6 @@ draw_shared <- function(x, noise, M, center, ask) {
        noise = with_scale(noise, summed_scale(query, noise$alive, length), ask))
 }
 
-# what a release says of the sites that made its noise
-shared_details <- function(noise) c(noise$shares, if (!is.null(noise$alive)) list(alive = noise$alive))
-
-# sites sum up records, not units, and their number is public
-check_shared_moment <- function(unit, replace) {
-  if (!is.null(unit)) abort_riemdp("unsupported", "`unit` needs the records in memory.")
-  if (!replace) abort_riemdp("unsupported", "neighbours = \"add_remove\" needs the records in memory.")
-}
-
 # those of the mechanisms that there are
 component_noises <- function(ask, mechanisms) {
   plans <- lapply(mechanisms, function(mechanism) {

@@ -64,7 +64,7 @@ dp_covariance <- function(x, M = manifold_of(x), epsilon, center, radius, ..., a
   mechanism <- check_choice(mechanism, "mechanism", c("auto", "gauss", "laplace", "wishart"))
   check_covariance_space(M, x)
   replace <- check_choice(neighbours, "neighbours", c("replace", "add_remove")) == "replace"
-  if (is_chunks(x)) check_shared_moment(unit, replace)
+  check_whole_rows(x, unit, replace)
   records <- records_or_units(M, x, unit, replace)
   ask <- covariance_ask(M, if (replace) records$n else NA_real_, epsilon, center, radius, at, delta, mechanism)
   if (is_chunks(x)) ask <- shared_covariance(ask, x)

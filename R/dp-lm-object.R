@@ -525,7 +525,7 @@ explain.riemdp_lm <- function(x, ...) {
   lines <- made_by_dp_lm(x, c(
     guess_words(x),
     windows_words(x),
-    linear_methods()[[x$method]]$words(x),
+    if (is.null(x$details$sites)) linear_methods()[[x$method]]$words(x) else shared_lm_words(x),
     basis_words(x),
     paste0("Why this method: ", x$chosen, "."),
     paste0("Errors and intervals: ", sub("^O", "o", error_note("lm"))),

@@ -94,6 +94,13 @@
 #' centre than some ten scales may never be reached. `"recentred"` alone corrects itself, by the released scale of its
 #' residuals: units shrink and grow with it, up to a million times.
 #'
+#' @section At sites:
+#' `data` may be [sites()] that add noise (`shares = TRUE` or `secure = TRUE`), whose policies have `columns`
+#' ([site_policy()]). Rows stay there, and one sum is asked for, of products of features and responses: `"adassp"`, with
+#' `delta` > 0. It has normal noise alike in all products and no eigenvalue of its own; the ridge follows from the
+#' released matrix. The terms of the formula are columns and products of them, `.` stands for all that `bounds` names,
+#' and the guess of responses isn't checked.
+#'
 #' @section Methods:
 #' * `"objective"`: objective perturbation. A random linear term tilts a Huber-like loss with a ridge; gradient and
 #'   curvature of a record share one budget, and the noise is the smaller of two laws. Ridge, threshold and the budget's
@@ -302,28 +309,29 @@ dp_lm <- function(formula, data = NULL, epsilon, delta = 0, bounds, ...,
   if (!is.null(ledger)) check_ledger(ledger)
   check_given(c(formula = missing(formula), epsilon = missing(epsilon), bounds = missing(bounds)))
   replace <- check_choice(neighbours, "neighbours", c("replace", "add_remove")) == "replace"
+  check_whole_rows(data, unit, replace)
   given <- with_units(unit, data, "data", least = replace)
   data <- given$x
   chunked <- is_chunks(data)
   check_fit_size(replace, data, method, identical(bounds, "sample"))
-  names <- if (chunked) chunk_names(data) else names(data)
+  names <- fit_names(data, bounds)
   env <- environment(formula) %||% globalenv()
   spec <- with_counts(linear_terms(formula, names), weights, subset, names, env, chunked)
   from_sample <- identical(bounds, "sample")
+  if (chunked && from_sample) {
+    abort_riemdp("unsupported",
+                 "for records in chunks `bounds` must be given: bounds from the sample need all records at once.")
+  }
   wants <- rep("", length(spec$predictors))
   if (!from_sample) {
     public <- linear_bounds(spec, bounds)
     wants <- predictor_types(spec, public)
   }
   values <- if (chunked) {
-    chunk_variables(c(spec$responses, spec$predictors), names, data, env)
+    fit_variables(spec, names, data, env)
   } else {
     linear_values(spec, data, env, wants, least = replace, units = given$units,
                   most = weight_bound(spec, bounds))
-  }
-  if (chunked && from_sample) {
-    abort_riemdp("unsupported",
-                 "for records in chunks `bounds` must be given: bounds from the sample need all records at once.")
   }
   if (from_sample) public <- sample_bounds(spec, values)
   spec$constants <- values$constants
@@ -343,12 +351,23 @@ dp_lm <- function(formula, data = NULL, epsilon, delta = 0, bounds, ...,
   ask$reasons <- if (from_sample) "the bounds are taken from the records"
   ask$assumptions <- c(if (values$scaled) SCALED, constants_said(c(values$constants, basis_constants(spec))),
                        if (chunked) chunk_assumptions(data))
+  if (chunked) ask <- shared_lm(ask, data)
   records <- list(data = if (chunked) data, names = names, values = values, shares = shares, of = given$units$of,
                   n = counted(shares, values$n))
   fit <- release_fit(linear_estimator, sized_linear_estimator(), replace, ask, records,
                      c("adassp", "boosted", "newton", "descent", "gaussian"), ledger, data_set, part)
   warn_guess(fit)
   fit
+}
+
+# what may stand in a formula: of sites nothing is known but what `bounds` names
+fit_names <- function(data, bounds) {
+  if (at_sites(data)) names(bounds) else if (is_chunks(data)) chunk_names(data) else names(data)
+}
+
+fit_variables <- function(spec, names, data, env) {
+  if (at_sites(data)) check_site_terms(spec)
+  chunk_variables(c(spec$responses, spec$predictors), names, data, env)
 }
 
 linear_estimator <- list(
@@ -360,6 +379,7 @@ linear_estimator <- list(
     plan
   },
   draw = function(records, plan, ask, budget) {
+    if (!is.null(ask$shares)) return(release_shared_lm(records$data, plan, ask))
     # a guess is checked before responses are shortened
     reach <- if (!is.null(plan$check)) Inf else plan$reach %||% REACH
     numbers <- if (is_chunks(records$data)) linear_chunks(records$data, ask$spec, ask$columns, ask$bounds, reach,
@@ -381,7 +401,7 @@ linear_estimator <- list(
     new_release(
       raw_coefficients(out$b, ask$columns, public, names(ask$spec$responses)), "riemdp_lm",
       formula = ask$spec$formula, spec = ask$spec, bounds = public, columns = ask$columns, method = plan$method,
-      n = ask$n, unit = ask$unit, epsilon = ask$total %||% ask$epsilon, delta = ask$delta, r_squared = ask$r_squared,
+      n = out$n %||% ask$n, unit = ask$unit, epsilon = ask$total %||% ask$epsilon, delta = ask$delta, r_squared = ask$r_squared,
       expected_error = out$error %||% out$plan$error, constant_error = public_guess(ask)$constant, chosen = plan$chosen,
       table = plan$table, scaled_coefficients = out$b, details = details, budget = budget, guarantee = plan$guarantee
     )
@@ -469,6 +489,7 @@ weights_why <- function(ask, name) {
 }
 
 plan_linear <- function(ask) {
+  if (!is.null(ask$shares)) return(plan_shared_lm(ask))
   if (ask$method != "auto") {
     plan <- plan_linear_one(ask, ask$method)
     plan$chosen <- "asked for"

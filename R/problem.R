@@ -418,6 +418,7 @@ PROBLEM_VECTORS <- list(
       q$radius <- if (q$problem$kind == "huber") min(q$radius, q$problem$threshold) else q$radius
       -MEAN_VECTORS$mean$sum(q, x)
     },
-    length = function(q) q$radius, moved = 2, dimension = function(q) mf_facts(q$M)$dimension
+    length = function(q) q$radius, moved = function(q) 2 * q$radius,
+    dimension = function(q) mf_facts(q$M)$dimension
   )
 )

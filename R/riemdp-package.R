@@ -28,13 +28,14 @@
 #    chunk-mean chunk-dist mean clipped-share variance mean-ask mean-estimator mean-groups dp-mean dp-ball
 #    dp-median dp-local dp-variance permutation-test plan-parts subspace-plan
 #    dp-mean-plan dp-bounds-plan basis linear-frame chunk-linear record-cost objective-perturbation
-#    linear-statistics linear-guess linear-windows linear-newton linear-gaussian population-plan dp-lm-methods
-#    linear-theil-sen linear-boosted linear-methods dp-lm glm-families dp-glm regression regression-methods
+#    linear-statistics linear-guess linear-windows linear-newton linear-gaussian population-plan
+#    dp-lm-methods
+#    linear-theil-sen linear-boosted linear-methods second-moment linear-sites dp-lm glm-families dp-glm regression regression-methods
 #    frechet-regression regression-inference
 #    chunk-regression regression-records
 #    regression-state regression-newton regression-gradient
 #    regression-kng regression-published dp-regression dp-conformal dp-test dp-test-plan dp-test-any dp-select
-#    chunk-optimize problem optimize optimum-run optimum-size checkpoint dp-optimize second-moment components-plan
+#    chunk-optimize problem optimize optimum-run optimum-size checkpoint dp-optimize components-plan
 #    dp-pca dp-pga dp-covariance spline-local spline dp-spline dp-residual-scale
 #  7  Answers: what releases print, say and refuse
 #    error-words uncertainty release refused dp-region-plan dp-mean-object dp-median-object dp-local-object

@@ -24,6 +24,12 @@ moment_grid <- function(n, d, units = FALSE) {
 # so many rows of units are added up exactly
 UNIT_ROWS <- 2^26
 
+# rows longer than `bound` shortened to it, one by one
+shorten_rows <- function(data, bound) {
+  length <- sqrt(rowSums(data^2))
+  data * ifelse(length > bound, bound / length, 1)
+}
+
 # each row by itself; one with a number that is missing or not finite counts as 0
 moment_rows <- function(x, bound, grid) {
   k <- round(shorten_rows(x, bound) / bound * grid$inside)
@@ -157,7 +163,8 @@ scatter_sum <- function(q, x) {
 
 # uu' is as long as u is squared; two of orthogonal vectors are root 2 times as far apart (section 11)
 SCATTER_VECTORS <- list(
-  scatter = list(sum = scatter_sum, length = function(q) scatter_bound(q)^2, moved = sqrt(2),
+  scatter = list(sum = scatter_sum, length = function(q) scatter_bound(q)^2,
+                 moved = function(q) sqrt(2) * scatter_bound(q)^2,
                  dimension = function(q) symmetric_count(mf_facts(q$M)$dimension))
 )
 

@@ -66,13 +66,27 @@ site_host <- function(policy, x, ledger, keep = NULL, identity = NULL) {
     abort_riemdp("argument", "`keep` must be an existing directory, or NULL.")
   }
   if (is.function(x) || is_chunks(x)) abort_riemdp("unsupported", "a host's records must be in memory.")
-  x <- plain_numbers(x) # by cells: one of them decides about no other
-  n <- vapply(policy$spaces, function(M) as.double(.Call(riemdp_count, M, x)), 0)[1]
+  if (is.null(policy$columns)) {
+    x <- plain_numbers(x) # by cells: one of them decides about no other
+    n <- vapply(policy$spaces, function(M) as.double(.Call(riemdp_count, M, x)), 0)[1]
+  } else {
+    x <- policy_table(policy, x)
+    n <- as.double(nrow(x))
+  }
   if (n < policy$least_records) abort_riemdp("argument", "the site has fewer records than its policy asks for.")
   if (policy$trust == "secure") need_sodium()
   structure(list(policy = policy, hash = policy_hash(policy), x = x, n = n, ledger = ledger, keep = keep,
                  identity = if (!is.null(identity)) read_key(identity), sessions = new.env(parent = emptyenv())),
             class = "riemdp_site_host")
+}
+
+# the columns of a policy, nothing else
+policy_table <- function(policy, x) {
+  there <- names(policy$columns)
+  if (!is.data.frame(x) || !all(there %in% names(x)) || anyDuplicated(names(x))) {
+    abort_riemdp("argument", "the site's records must be a table with the columns of its policy.")
+  }
+  x[there]
 }
 
 #' @rdname site_host
@@ -137,8 +151,8 @@ site_reply <- function(host, text, analyst = NULL) {
 # What requests hold, by statistic: "?" for what may be NULL. The first ones carry noise, the others are for a trusted
 # curator.
 WIRE_REQUESTS <- list(
-  noisy = c(M = "manifold", center = "numbers", radius = "positive", sd = "positive", vector = "string?",
-            problem = "problem?", at = "numbers?"),
+  noisy = c(M = "manifold?", center = "numbers?", radius = "positive", sd = "positive", vector = "string?",
+            problem = "problem?", at = "numbers?", model = "model?", weight = "positive?"),
   check = c(M = "manifold"),
   ball = c(M = "manifold", center = "numbers", radius = "positive", p = "numbers?", what = "string"),
   steps = c(M = "manifold", center = "numbers", numbers = "steps", n = "positive", at = "numbers"),
@@ -148,8 +162,8 @@ WIRE_REQUESTS <- list(
                 bound = "positive?", counts = "string", which = "numbers?", share = "numbers?"),
   # of a secure sum, stage by stage
   join = c(session = "session", index = "positive", sites = "positive", threshold = "positive", colluding = "amount",
-           M = "manifold", center = "numbers", radius = "positive", step = "positive", ratio = "numbers",
-           vector = "string?", problem = "problem?", at = "numbers?"),
+           M = "manifold?", center = "numbers?", radius = "positive", step = "positive", ratio = "numbers",
+           vector = "string?", problem = "problem?", at = "numbers?", model = "model?", weight = "positive?"),
   share = c(session = "session", keys = "keys"),
   masked = c(session = "session", sealed = "strings"),
   agree = c(session = "session", alive = "numbers"),
@@ -166,7 +180,7 @@ WIRE_TYPES <- list(
     }, NA))
   },
   manifold = function(v) inherits(v, "riemdp_manifold"), problem = function(v) inherits(v, "riemdp_problem"),
-  numbers = function(v) is.numeric(v), positive = is_positive, string = is_string,
+  model = is.list, numbers = function(v) is.numeric(v), positive = is_positive, string = is_string,
   steps = function(v) {
     is.list(v) && setequal(names(v), c("radius", "step", "steps", "bits", "base", "terms", "accept", "carried",
                                        "tangent")) &&
@@ -198,23 +212,35 @@ hold_to_policy <- function(policy, request) {
   allowed <- c(SITE_KERNELS[[if (policy$trust == "curator") "sums" else "noisy"]],
                if (policy$trust == "secure") WIRE_SECURE)
   if (!request$kernel %in% allowed) refuse_because("statistic")
-  if (is.null(request$M)) return(invisible())
-  summed <- request$kernel %in% c("noisy", "join")
-  if (summed) hold_to_sums(policy, request)
+  if (request$kernel %in% c("noisy", "join")) hold_to_sums(policy, request)
+  if (!is.null(request$M)) hold_to_points(policy, request)
+  if (request$kernel == "noisy" && !enough_noise(request, policy$least_noise)) refuse_because("noise")
+}
+
+# one of the policy's spaces, and no larger ball
+hold_to_points <- function(policy, request) {
   there <- vapply(policy$spaces, identical, NA, request$M)
   if (!any(there) || !(is.null(request$problem) || identical(request$problem$manifold, request$M))) {
     refuse_because("space")
   }
   length <- if (request$kernel == "gradients") request$step$clip else request$radius %||% request$numbers$radius
   if (!is.null(length) && length > policy$radius) refuse_because("ball")
-  if (summed) hold_to_ball(request)
-  if (request$kernel == "noisy" && !enough_noise(request, policy$least_noise)) refuse_because("noise")
+  if (request$kernel %in% c("noisy", "join")) hold_to_ball(request)
 }
 
 # which sum a request is for, and that it has what goes with that
 hold_to_sums <- function(policy, request) {
   vector <- request$vector %||% "mean"
   if (!vector %in% policy$sums) refuse_because("statistic")
+  own <- vector_of(request)$refused
+  if (!is.null(own)) {
+    why <- own(policy, request)
+    if (!is.null(why)) refuse_because(why)
+    return(invisible())
+  }
+  if (is.null(request$M) || is.null(request$center) || !is.null(request$model) || !is.null(request$weight)) {
+    refuse_because("message")
+  }
   if ((vector == "gradient") != !is.null(request$problem)) refuse_because("message")
   if (vector != "scatter" && !is.null(request$at)) refuse_because("message")
   if (vector == "gradient" && !request$problem$kind %in% GRADIENT_SUMS) refuse_because("statistic")

@@ -8,13 +8,16 @@
 #' every release that is made of one, so that it can be shown afterwards what a site had agreed to.
 #'
 #' @param site name of the site, 1 to 200 characters.
-#' @param spaces a manifold, or a list of them: what records may be taken as points of.
-#' @param radius largest radius of a ball, or length of a gradient, to which records are clipped.
+#' @param spaces a manifold, or a list of them: what records may be taken as points of. Not for tables with `columns`.
+#' @param radius largest radius of a ball, or length of a gradient, to which records are clipped; for `spaces`.
+#' @param columns for a table of several variables: what may be asked about, a character vector with the names of columns
+#'   whose elements are `"number"` or `"text"`. What is no number in a column of numbers counts as missing, cell by cell.
 #' @param least_noise least noise multiplier of an answer: standard deviation over what one record can move the sum by.
 #' @param ... nothing; later arguments must be named.
 #' @param sums which sums are answered: `"mean"` (tangent vectors at a public point, for [dp_mean()]), `"gradient"`
 #'   (gradients of a [problem()] at a public point, for [dp_optimize()]), `"scatter"` (products of the coordinates of
-#'   logarithms at a public point of the ball, for [dp_covariance()]).
+#'   logarithms at a public point of the ball, for [dp_covariance()]); for `columns` `"products"` (of predictors and
+#'   responses, each in its public range, for [dp_lm()]). By default the first two, or for `columns` the last.
 #' @param trust `"noise"`: every answer carries noise, drawn at the site and paid for from its ledger. `"curator"`: sums
 #'   as they are are answered as well, and **whoever asks is trusted** with all that they tell, single records included;
 #'   see [sites()]. Under an analyst who isn't the curator that is no protection.
@@ -34,6 +37,7 @@
 #'   hash, invisibly. Errors: `riemdp_error_argument` for files that hold no policy.
 #' @seealso [site_host()], [sites()]
 #' @examples
+#' site_policy("west", least_noise = 1, columns = c(age = "number", sex = "text", bmi = "number"))
 #' policy <- site_policy("north", spd(2), radius = 2, least_noise = 1, least_records = 50)
 #' policy
 #' file <- tempfile(fileext = ".json")
@@ -43,35 +47,61 @@
 #'   identical(read_site_policy(file), policy)
 #' }
 #' @export
-site_policy <- function(site, spaces, radius, least_noise, ..., sums = c("mean", "gradient"), trust = "noise",
-                        least_records = 10,
-                        data_set = "default", part = NULL, delta = NULL, least_sites = 3, colluding = 1,
-                        partners = NULL) {
+site_policy <- function(site, spaces = NULL, radius = NULL, least_noise, ..., columns = NULL, sums = NULL,
+                        trust = "noise", least_records = 10, data_set = "default", part = NULL, delta = NULL,
+                        least_sites = 3, colluding = 1, partners = NULL) {
   check_no_more(...)
-  if (inherits(spaces, "riemdp_manifold")) spaces <- list(spaces)
-  if (!is.list(spaces) || !length(spaces) || length(spaces) > 100) {
-    abort_riemdp("argument", "`spaces` must be a manifold, or a list of up to 100 of them.")
-  }
   need_jsonlite()
-  spaces <- lapply(unname(spaces), function(M) {
-    wire_manifold(check_manifold(M))
-    M
-  })
+  what <- policy_records(spaces, radius, columns)
   if (!is.null(delta)) delta <- check_delta(delta)
   trust <- check_choice(trust, "trust", c("noise", "secure", "curator"))
   secure <- if (trust == "secure") policy_partners(least_sites, colluding, partners)
   structure(c(list(
-    site = policy_name(site, "site"), spaces = spaces, radius = check_number(radius, "radius", positive = TRUE),
+    site = policy_name(site, "site"), spaces = what$spaces, radius = what$radius, columns = what$columns,
     least_noise = check_number(least_noise, "least_noise", positive = TRUE),
-    sums = policy_sums(sums), trust = trust,
+    sums = policy_sums(sums, what$columns, trust), trust = trust,
     least_records = as.double(check_count(least_records, "least_records", most = 1e9)),
     data_set = policy_name(data_set, "data_set"), part = if (!is.null(part)) policy_name(part, "part"), delta = delta
   ), secure), class = "riemdp_site_policy")
 }
 
-policy_sums <- function(sums) {
-  if (!is.character(sums) || !length(sums) || anyNA(sums) || !all(sums %in% names(registered("vector")))) {
-    abort_riemdp("argument", "`sums` must be some of \"mean\", \"gradient\" and \"scatter\".")
+# what the records are: list(spaces, radius, columns)
+policy_records <- function(spaces, radius, columns) {
+  if (!is.null(columns)) {
+    if (!is.null(spaces) || !is.null(radius)) {
+      abort_riemdp("argument", "`spaces` and `radius` are for points, `columns` for tables: a site has one of both.")
+    }
+    return(list(columns = policy_columns(columns)))
+  }
+  if (inherits(spaces, "riemdp_manifold")) spaces <- list(spaces)
+  if (!is.list(spaces) || !length(spaces) || length(spaces) > 100) {
+    abort_riemdp("argument", "`spaces` must be a manifold, or a list of up to 100 of them; or give `columns`.")
+  }
+  list(spaces = lapply(unname(spaces), function(M) {
+    wire_manifold(check_manifold(M))
+    M
+  }), radius = check_number(radius, "radius", positive = TRUE))
+}
+
+policy_columns <- function(columns) {
+  ok <- is.character(columns) && length(columns) >= 1 && length(columns) <= 1000 && !is.null(names(columns)) &&
+    !anyDuplicated(names(columns)) && all(columns %in% c("number", "text"))
+  if (!ok) {
+    abort_riemdp("argument",
+                 "`columns` must be \"number\" or \"text\" for each of a table's columns, with their names.")
+  }
+  lapply(names(columns), policy_name, "columns")
+  columns[order(names(columns), method = "radix")]
+}
+
+policy_sums <- function(sums, columns, trust) {
+  known <- if (is.null(columns)) setdiff(names(registered("vector")), "products") else "products"
+  if (is.null(sums)) sums <- if (is.null(columns)) c("gradient", "mean") else known
+  if (!is.character(sums) || !length(sums) || anyNA(sums) || !all(sums %in% known)) {
+    abort_riemdp("argument", sprintf("`sums` must be some of %s.", paste0("\"", known, "\"", collapse = ", ")))
+  }
+  if (!is.null(columns) && trust == "curator") {
+    abort_riemdp("unsupported", "tables give sums with noise only: trust = \"noise\" or \"secure\".")
   }
   sort(unique(as.vector(sums)), method = "radix")
 }
@@ -107,27 +137,34 @@ check_policy <- function(policy) {
   policy
 }
 
-POLICY_FIELDS <- c("site", "spaces", "radius", "least_noise", "sums", "trust", "least_records", "data_set")
-POLICY_MORE <- c("part", "delta", "least_sites", "colluding", "partners")
+POLICY_FIELDS <- c("site", "least_noise", "sums", "trust", "least_records", "data_set")
+POLICY_MORE <- c("spaces", "radius", "columns", "part", "delta", "least_sites", "colluding", "partners")
 
 # the text of a policy: the same for the same policy, whichever version of a package writes JSON
 policy_text <- function(policy) {
   number <- function(x) sprintf("%.17g", x)
   quoted <- function(x) paste0("\"", x, "\"")
+  named <- function(v) {
+    sprintf("{\n    %s\n  }", paste(sprintf("%s: %s", quoted(names(v)), quoted(v)), collapse = ",\n    "))
+  }
   spaces <- vapply(policy$spaces, function(M) {
     as.character(jsonlite::toJSON(wire_manifold(M), auto_unbox = TRUE, null = "null", digits = NA))
   }, "")
   told <- c(
-    riemdp_policy = "1", site = quoted(policy$site), spaces = sprintf("[%s]", paste(spaces, collapse = ",\n    ")),
-    radius = number(policy$radius), least_noise = number(policy$least_noise),
+    riemdp_policy = "1", site = quoted(policy$site),
+    if (is.null(policy$columns)) {
+      c(spaces = sprintf("[%s]", paste(spaces, collapse = ",\n    ")), radius = number(policy$radius))
+    } else {
+      c(columns = named(policy$columns))
+    },
+    least_noise = number(policy$least_noise),
     sums = sprintf("[%s]", paste(quoted(policy$sums), collapse = ", ")), trust = quoted(policy$trust),
     least_records = number(policy$least_records), data_set = quoted(policy$data_set),
     if (!is.null(policy$part)) c(part = quoted(policy$part)),
     if (!is.null(policy$delta)) c(delta = number(policy$delta)),
     if (policy$trust == "secure") {
       c(least_sites = number(policy$least_sites), colluding = number(policy$colluding),
-        partners = sprintf("{\n    %s\n  }", paste(sprintf("%s: %s", quoted(names(policy$partners)),
-                                                          quoted(policy$partners)), collapse = ",\n    ")))
+        partners = named(policy$partners))
     }
   )
   paste0("{\n", paste0("  \"", names(told), "\": ", told, collapse = ",\n"), "\n}\n")
@@ -142,10 +179,11 @@ parse_policy <- function(text) {
     tree <- wire_parse(gsub("[\n\r\t]", " ", text))
     tree <- wire_fields(tree, c("riemdp_policy", POLICY_FIELDS), POLICY_MORE)
     if (!identical(wire_count(tree$riemdp_policy), 1)) stop("version")
-    tree$spaces <- lapply(wire_array(tree$spaces, 100), read_manifold)
+    if (!is.null(tree$spaces)) tree$spaces <- lapply(wire_array(tree$spaces, 100), read_manifold)
     tree$sums <- vapply(wire_array(tree$sums, 10), wire_string, "")
-    if (!is.null(tree$partners)) tree$partners <- vapply(wire_fields(tree$partners, names(tree$partners)), wire_string,
-                                                         "")
+    for (name in intersect(c("columns", "partners"), names(tree))) {
+      tree[[name]] <- vapply(wire_fields(tree[[name]], names(tree[[name]])), wire_string, "")
+    }
     do.call(site_policy, tree[names(tree) != "riemdp_policy"])
   }, error = refuse)
 }
@@ -183,9 +221,14 @@ print.riemdp_site_policy <- function(x, ...) {
   check_policy(x)
   number <- function(v) format(v, digits = 4)
   cat(sprintf("Policy of the site \"%s\" (%s)\n", x$site, substr(policy_hash(x), 1, 12)),
-      sprintf("  points of %s\n", paste(vapply(x$spaces, label_manifold, ""), collapse = "; ")),
+      if (is.null(x$columns)) {
+        sprintf("  points of %s\n", paste(vapply(x$spaces, label_manifold, ""), collapse = "; "))
+      } else {
+        sprintf("  rows of %s\n", paste(sprintf("%s (%s)", names(x$columns), x$columns), collapse = ", "))
+      },
       sprintf("  for sums of: %s\n", paste(x$sums, collapse = ", ")),
-      sprintf("  clipped to a radius of at most %s, from %s records on\n", number(x$radius), number(x$least_records)),
+      if (is.null(x$columns)) sprintf("  clipped to a radius of at most %s\n", number(x$radius)),
+      sprintf("  from %s records on\n", number(x$least_records)),
       switch(x$trust,
         noise = sprintf("  sums with noise only, of multiplier %s or more\n", number(x$least_noise)),
         secure = sprintf(paste0("  sums with noise, or secure sums of %s sites or more with %s, of ",

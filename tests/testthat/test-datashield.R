@@ -191,6 +191,15 @@ test_that("DSLite's servers answer", {
     o <- ds_dp_optimize(conns, problem_huber(M, 1), 1, 1e-6, start = diag(2), steps = 3, how = how, site = site)
     expect_equal(o$steps, 3)
   }
+  # a table of its own beside them
+  dir.create(file.path(root, "table"))
+  columns <- c(alcohol = "number", pH = "number")
+  write_site_policy(site_policy("table", least_noise = 0.1, columns = columns), file.path(root, "table", "policy.json"))
+  dp_ledger(file.path(root, "table", "ledger.sqlite"), 10, 1e-6, rule = "gdp", create = TRUE)
+  saveRDS(red_wine, file.path(root, "table", "records.rds"))
+  wine <- ds_dp_lm(conns[1], pH ~ alcohol, 1, 1e-6, list(alcohol = c(8, 14), pH = c(center = 3.3, scale = 0.15)), site = "table")
+  expect_identical(wine$n, as.double(nrow(red_wine)))
+  expect_named(coef(wine), c("(Intercept)", "alcohol"))
   left <- ds_ledger(conns, site)
   expect_identical(unique(left$site), site)
   expect_equal(left$spent[1], 4 * guarantee(r)$mu^2, tolerance = 0.01)

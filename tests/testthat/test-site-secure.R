@@ -178,11 +178,11 @@ test_that("a site takes part in what its policy has, and in each stage once", {
   expect_identical(join(index = 9), "trust")
   expect_identical(join(ratio = c(100, 1)), "noise")
   expect_identical(join(ratio = c(10, 1)), "trust")
-  expect_identical(join(step = 1e-12), "noise")
+  expect_identical(join(step = 2e-12), "noise")
   # Steps so fine that the sum of all records would leave the whole numbers: it would be cut to 0, and by where that happens an analyst would tell a
   # record from none.
-  expect_identical(join(step = 20 * 1.5 / 2^45 * (1 - 1e-9), ratio = c(2^62, 1)), "message")
-  expect_identical(join(step = 20 * 1.5 / 2^45, ratio = c(2^62, 1)), "noise")
+  expect_identical(join(step = 20 * 1.5 / 2^44 * (1 - 1e-9), ratio = c(2^62, 1)), "message")
+  expect_identical(join(step = 20 * 1.5 / 2^44, ratio = c(2^62, 1)), "noise")
   expect_identical(join(ratio = c(2^63, 1)), "trust") # which no sampler draws
   expect_identical(join(ratio = c(1e6 + 0.5, 1)), "trust")
   expect_identical(join(session = "x"), "message")
