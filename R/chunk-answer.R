@@ -39,8 +39,9 @@ SOURCE_KERNELS <- list(
 
 # ---- what a request for a sum with noise is about: public numbers, of the request alone ------------------------------
 # An entry of the table "vector" is a list of functions: `sum` over records, `length` that no record's vector exceeds, how
-# far one replaced record moves the sum (`moved`), and `dimension`, the number of coordinates. `refused`, of policy and
-# request, where a sum isn't one of points: why a site doesn't answer, or NULL.
+# far one replaced record moves the sum (`moved`), and `dimension`, the number of coordinates. `fields`: what a request
+# must have beside `radius` and noise ("?": may have), and maybe `refused`, of policy and request: why a site doesn't
+# answer, or NULL.
 
 vector_of <- function(request) registered("vector", request$vector %||% "mean")
 

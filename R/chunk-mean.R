@@ -63,7 +63,7 @@ MEAN_VECTORS <- list(
   mean = list(
     sum = function(q, x) exact_total(list(.Call(riemdp_chunk_ball, q$M, x, q$center, q$radius, NULL, "centre_coords"))),
     length = function(q) q$radius, moved = function(q) 2 * q$radius,
-    dimension = function(q) mf_facts(q$M)$dimension
+    dimension = function(q) mf_facts(q$M)$dimension, fields = c("M", "center")
   )
 )
 

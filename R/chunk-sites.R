@@ -10,7 +10,7 @@ SITE_KERNELS <- list(
 #' Records that stay with their holders
 #'
 #' `sites()` stands for records at several sites, e.g. hospitals, in [dp_mean()], [dp_optimize()], [dp_pca()] and, where
-#' sites add noise, [dp_covariance()] and [dp_lm()].
+#' sites add noise, [dp_covariance()], [dp_lm()] and [dp_regression()].
 #' Records don't move: a request goes to each site, which answers by [site_answer()] with a sum over its records:
 #' tangent vectors at a public point or iterate, each record first moved to the public ball (or its gradient clipped).
 #' The curator adds the sums up, draws the noise once and releases.
@@ -33,8 +33,8 @@ SITE_KERNELS <- list(
 #' sites and curator should be encrypted (mirai does so over TLS).
 #'
 #' With `shares = TRUE` each site adds a share of Gaussian noise to its sum, and `"noisy"` answers will do. One sum is
-#' asked for, so this is for `dp_mean(mechanism = "tangent", delta = )`, `dp_covariance(delta = )` and
-#' `dp_lm(delta = )`. The shares are such that the guarantee holds against `colluding` sites that pool what they know, the curator included:
+#' asked for by `dp_mean(mechanism = "tangent", delta = )`, `dp_covariance(delta = )` and `dp_lm(delta = )`, one for each
+#' step by `dp_optimize()` and `dp_regression(delta = )`. The shares are such that the guarantee holds against `colluding` sites that pool what they know, the curator included:
 #' * the default, all sites but one: each site's sum carries by itself all the noise that the guarantee needs, so it
 #'   holds even against the curator together with all other sites; the release has \eqn{\sqrt k} times the noise of a
 #'   trusted curator's, k the number of sites;
@@ -191,8 +191,9 @@ share_assumption <- function(shares) {
 
 # What a release says of them, from its details: in words of how the noise is made, and in a line where some fell silent
 share_words <- function(details) {
-  paste0(sprintf("made up of shares that %d sites draw and add, so large that it holds against %d of them together",
-                 as.integer(details$sites), as.integer(details$colluding)),
+  paste0(sprintf("made up of shares that %d sites draw and add, so large that it holds %s", as.integer(details$sites),
+                 if (details$colluding == 0) "as long as none of them tells its own" else
+                   sprintf("against %d of them together", as.integer(details$colluding))),
          if (!is.null(details$threshold)) {
            sprintf(paste(", and that as few as %d sites make it. The sums were added under masks, so that nobody sees",
                          "one site's (proofs/federation.md)"), as.integer(details$threshold))

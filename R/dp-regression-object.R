@@ -62,6 +62,7 @@ explain.riemdp_regression <- function(x, ...) {
   say <- function(...) cat(strwrap(paste0(...), exdent = 2), sep = "\n")
   cat(format(g), "\n\n", sep = "")
   say(regression_mechanisms()[[x$mechanism]]$words(x))
+  if (!is.null(x$details$sites)) say(shared_curve_words(x$details))
   say(paste("Predictors are moved into their public ranges, record by record; responses that are missing, no points,",
             "or without a logarithm "),
       "at the current curve have no pull. Their number is not part of the release.",

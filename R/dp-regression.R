@@ -77,7 +77,8 @@ regression_mechanisms <- function() {
 #' @param M a manifold.
 #' @param data a data frame or list. Or such tables in [chunks()]: then variables come from `data` only. `"newton"`
 #'   takes some 10 to 20 passes over them, `"gradient"` one a step, `"kng"` one for every 32 trials or for each step of
-#'   its chain.
+#'   its chain. Or [sites()] that add noise, whose policies have `columns` with points: `"gradient"` then, one request
+#'   for each step, and the formula's variables are columns there; what is no point counts as missing.
 #' @param epsilon privacy budget, positive.
 #' @param center,radius the public ball that holds the foot point: one point, and a radius in the units of the metric,
 #'   below the injectivity radius.
@@ -142,6 +143,7 @@ dp_regression <- function(formula, M, data = NULL, epsilon, center, radius, spee
   invalid <- check_choice(invalid, "invalid", c("error", "ignore"))
   env <- environment(formula) %||% parent.frame()
   replace <- check_choice(neighbours, "neighbours", c("replace", "add_remove")) == "replace"
+  check_whole_rows(data, unit, replace)
   given <- with_units(unit, data, "data", least = replace)
   data <- given$x
   chunked <- is_chunks(data)
@@ -163,6 +165,7 @@ dp_regression <- function(formula, M, data = NULL, epsilon, center, radius, spee
   ask$constants <- records$constants
   ask$assumptions <- c(if (isTRUE(records$scaled)) SCALED, constants_said(records$constants),
                        if (chunked) chunk_assumptions(data))
+  if (chunked) ask <- shared_curve(ask, data)
   records <- c(records[c("x", "y")], list(of = given$units$of, n = counted(shares, records$n), rows = records$n))
   gaussian <- names(Filter(function(m) isTRUE(m$needs_delta), regression_mechanisms()))
   release_fit(curve_estimator, sized_curve_estimator(), replace, ask, records, gaussian, ledger, data_set, part)
@@ -173,6 +176,7 @@ curve_estimator <- list(
   parts = c(mechanism = "text", expected_error = "number", chosen = "text"),
   plan = function(ask) {
     plan <- plan_regression(ask$manifold, ask)
+    if (!is.null(ask$shares)) plan$steps <- lapply(plan$steps, summed_step, ask)
     plan$guarantee$assumptions <- c(plan$guarantee$assumptions, ask$assumptions)
     plan$guarantee <- of_units(plan$guarantee, ask$unit)
     plan
@@ -186,6 +190,7 @@ curve_estimator <- list(
     records
   },
   draw = function(records, plan, ask, budget) {
+    if (!is.null(ask$shares)) records$y <- noisy_curves(records$y, ask)
     uncounted(regression_mechanisms()[[plan$mechanism]]$release(ask$manifold, records$x, records$y, plan, ask))
   },
   answer = function(out, plan, ask, budget) {
@@ -196,7 +201,7 @@ curve_estimator <- list(
       speed = ask$speed, residual_bound = ask$residual_bound, columns = strip_columns(ask$spec$columns),
       terms = ask$spec$formula, response = ask$spec$response, constants = ask$constants, bounds = ask$spec$bounds,
       expected_error = plan$expected_error, spread = plan$spread,
-      details = c(plan$details, list(last = out$last)),
+      details = c(plan$details, list(last = out$last), shared_details(list(shares = ask$shares))),
       chosen = plan$chosen,
       budget = budget, guarantee = plan$guarantee
     )

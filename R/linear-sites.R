@@ -116,6 +116,7 @@ products_dimension <- function(q) {
 # of X'X, a public number, stays.
 products_sum <- function(q, x) {
   model <- read_model(q$model)
+  if (!is.data.frame(x)) x <- plain_columns(x, model_types(q$model))
   r <- linear_records(model$columns, model$bounds, linear_values(model$spec, x, emptyenv(), model$wants), TRUE, q$radius)
   grid <- scatter_grid(nrow(r$y))
   S <- scatter_matrix(cbind(t(round(r$x * 2^grid$bits)), moment_rows(t(r$y), q$radius, grid)), grid)
@@ -126,37 +127,43 @@ products_sum <- function(q, x) {
 # Why a site by its policy doesn't answer, or NULL: a model of the policy's columns, on scales that doubles square
 products_refused <- function(policy, request) {
   fits <- function(v) v >= 2^-30 && v <= 2^30
-  others <- request[c("M", "center", "problem", "at")]
-  ok <- all(vapply(others, is.null, NA)) && is_model(request$model) && !is.null(request$weight) &&
-    fits(request$radius) && fits(request$weight)
-  if (!ok) return("message")
-  types <- model_types(request$model)
+  if (!is_model(request$model) || !fits(request$radius) || !fits(request$weight)) return("message")
+  hold_to_types(policy, model_types(request$model))
+}
+
+hold_to_types <- function(policy, types) {
   if (!all(names(types) %in% names(policy$columns)) || !all(types == policy$columns[names(types)])) "columns"
+}
+
+# a table of those variables of a list that a model is about
+plain_columns <- function(x, types) {
+  structure(x[names(types)], class = "data.frame", row.names = .set_row_names(records_in(x)))
 }
 
 PRODUCT_VECTORS <- list(
   products = list(sum = products_sum, length = products_length, moved = products_moved,
-                  dimension = products_dimension, refused = products_refused)
+                  dimension = products_dimension, refused = products_refused, fields = c("model", "weight"))
 )
 
 # ---- the plan --------------------------------------------------------------------------------------------------------
 
-check_shared_lm <- function(ask) {
+# a regression over sites has one method, and they add noise
+check_sums_with_noise <- function(x, delta, method, able, what) {
   refuse <- function(...) abort_riemdp("unsupported", paste0(...))
-  if (is.null(ask$shares)) {
+  if (is.null(x$shares)) {
     refuse("sites give no sums for regressions without noise: sites(shares = TRUE) or sites(secure = TRUE) would do.")
   }
-  if (!ask$method %in% c("auto", "adassp")) {
-    refuse("sites add normal noise to sums of products: method = \"adassp\" would do.")
+  if (!method %in% c("auto", able)) {
+    refuse(sprintf("sites add normal noise to sums of %s: method = \"%s\" would do.", what, able))
   }
-  if (ask$delta == 0) refuse("sites add normal noise: `delta` must be > 0.")
+  if (delta == 0) refuse("sites add normal noise: `delta` must be > 0.")
 }
 
 # what dp_lm() asks of sites that add noise
 shared_lm <- function(ask, x) {
   if (!at_sites(x)) return(ask)
+  check_sums_with_noise(x, ask$delta, ask$method, "adassp", "products")
   ask$shares <- x$shares
-  check_shared_lm(ask)
   ask$method <- "adassp"
   ask$trusted <- TRUE # its check would be further requests
   ask$model <- site_model(ask$spec, ask$bounds)

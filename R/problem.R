@@ -419,6 +419,7 @@ PROBLEM_VECTORS <- list(
       -MEAN_VECTORS$mean$sum(q, x)
     },
     length = function(q) q$radius, moved = function(q) 2 * q$radius,
-    dimension = function(q) mf_facts(q$M)$dimension
+    dimension = function(q) mf_facts(q$M)$dimension, fields = c("M", "center", "problem"),
+    refused = function(policy, request) if (!request$problem$kind %in% GRADIENT_SUMS) "statistic"
   )
 )

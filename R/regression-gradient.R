@@ -40,11 +40,12 @@ gradient_steps <- function(M, ask, steps, mu) {
   out <- list()
   for (i in seq_len(steps)) {
     tau <- 1.5 * sqrt(ask$residual_bound^2 / 4 + sum(left * moment))
-    sd <- sqrt(steps) / mu * 2 * tau * gauge
+    least <- sqrt(steps) / mu * 2 * tau * gauge # what the guarantee needs; sites that collude have some of all
+    sd <- least * (ask$excess %||% 1)
     pull <- 0.9 * ask$n * moment
     size <- pull * left / (pull^2 * left + ask$q * sd^2)
     left <- (1 - size * pull)^2 * left + size^2 * ask$q * sd^2
-    out <- c(out, list(list(tau = tau, sd = sd, size = size, gauge = gauge)))
+    out <- c(out, list(list(tau = tau, sd = sd, least = least, size = size, gauge = gauge)))
     left <- left + sum(left * moment)^2 / 2 # curvature
   }
   list(steps = out, spread = left, error = sqrt(sum(left * moment)))
@@ -55,6 +56,7 @@ noisy_gradient <- function(records, step, reach) {
   q <- length(records$lambda)
   d <- q * (1 + length(reach))
   cut <- gradient_cut(step, records$lambda, reach)
+  if (!is.null(records$noisy)) return(matrix(records$noisy(cut, step), q) * rep(step$size, each = q))
   noise <- .Call(riemdp_noise, euclidean(d), rep(0, d), 1, "wrapped_gaussian", step$sd,
                  pay(price_normal(2 * step$tau * step$gauge, step$sd, "regression.md, 3")))
   (clipped_gradient(records, cut) + matrix(noise, q)) * rep(step$size, each = q)

@@ -58,7 +58,7 @@ about_left_side <- function(expr) {
 # The records of a call whose tables are in chunks, as regression_records() has them. Variables come from the chunks; a
 # formula's environment isn't sent to workers, its constants are.
 regression_chunks <- function(formula, M, data, bounds, env) {
-  names <- chunk_names(check_chunks(data))
+  names <- if (at_sites(data)) all.vars(formula) else chunk_names(check_chunks(data))
   spec <- private_predictors(formula, names, bounds, data$columns)
   environment(spec$formula) <- baseenv()
   found <- chunk_variables(c(spec$response, spec$predictors), names, data, env)

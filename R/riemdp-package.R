@@ -34,7 +34,7 @@
 #    frechet-regression regression-inference
 #    chunk-regression regression-records
 #    regression-state regression-newton regression-gradient
-#    regression-kng regression-published dp-regression dp-conformal dp-test dp-test-plan dp-test-any dp-select
+#    regression-kng regression-published regression-sites dp-regression dp-conformal dp-test dp-test-plan dp-test-any dp-select
 #    chunk-optimize problem optimize optimum-run optimum-size checkpoint dp-optimize components-plan
 #    dp-pca dp-pga dp-covariance spline-local spline dp-spline dp-residual-scale
 #  7  Answers: what releases print, say and refuse

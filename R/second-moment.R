@@ -161,11 +161,19 @@ scatter_sum <- function(q, x) {
   symmetric_entries(scatter_matrix(moment_rows(tangent_rows(q$M, x, ask, p), length, grid), grid)) * length^2
 }
 
+# products are taken at a point of the ball
+scatter_refused <- function(policy, request) {
+  if (is.null(request$at)) return(NULL)
+  if (length(request$at) != mf_facts(request$M)$dimension) return("message")
+  if (sum(request$at^2) > (request$radius * (1 + 1e-9))^2) "ball"
+}
+
 # uu' is as long as u is squared; two of orthogonal vectors are root 2 times as far apart (section 11)
 SCATTER_VECTORS <- list(
   scatter = list(sum = scatter_sum, length = function(q) scatter_bound(q)^2,
                  moved = function(q) sqrt(2) * scatter_bound(q)^2,
-                 dimension = function(q) symmetric_count(mf_facts(q$M)$dimension))
+                 dimension = function(q) symmetric_count(mf_facts(q$M)$dimension),
+                 fields = c("M", "center", "at?"), refused = scatter_refused)
 )
 
 # ---- a first look ----------------------------------------------------------------------------------------------------

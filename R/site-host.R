@@ -68,10 +68,10 @@ site_host <- function(policy, x, ledger, keep = NULL, identity = NULL) {
   if (is.function(x) || is_chunks(x)) abort_riemdp("unsupported", "a host's records must be in memory.")
   if (is.null(policy$columns)) {
     x <- plain_numbers(x) # by cells: one of them decides about no other
-    n <- vapply(policy$spaces, function(M) as.double(.Call(riemdp_count, M, x)), 0)[1]
+    n <- points_counted(policy$spaces, x)[1]
   } else {
     x <- policy_table(policy, x)
-    n <- as.double(nrow(x))
+    n <- as.double(if (is.data.frame(x)) nrow(x) else table_records(policy, x))
   }
   if (n < policy$least_records) abort_riemdp("argument", "the site has fewer records than its policy asks for.")
   if (policy$trust == "secure") need_sodium()
@@ -80,14 +80,31 @@ site_host <- function(policy, x, ledger, keep = NULL, identity = NULL) {
             class = "riemdp_site_host")
 }
 
-# the columns of a policy, nothing else
+# the columns of a policy, nothing else: a table, or a list of variables where one holds points
 policy_table <- function(policy, x) {
   there <- names(policy$columns)
-  if (!is.data.frame(x) || !all(there %in% names(x)) || anyDuplicated(names(x))) {
+  if (!is.list(x) || !all(there %in% names(x)) || anyDuplicated(names(x))) {
     abort_riemdp("argument", "the site's records must be a table with the columns of its policy.")
   }
-  x[there]
+  points <- names(policy$columns)[policy$columns == "points"]
+  if (!length(points) && is.data.frame(x)) return(x[there])
+  x <- unclass(x)[there]
+  x[points] <- lapply(x[points], plain_numbers)
+  sizes <- c(vapply(setdiff(there, points), function(name) as.double(length(x[[name]])), 0),
+             unlist(lapply(x[points], function(v) points_counted(policy$spaces, v))))
+  if (length(unique(sizes)) != 1) {
+    abort_riemdp("argument", "the variables of the site's records must have a value, or point, of each record.")
+  }
+  x
 }
+
+# of a list of variables
+table_records <- function(policy, x) {
+  plain <- names(policy$columns)[policy$columns != "points"]
+  if (length(plain)) length(x[[plain[1]]]) else points_counted(policy$spaces, x[[1]])[1]
+}
+
+points_counted <- function(spaces, v) vapply(spaces, function(M) as.double(.Call(riemdp_count, M, v)), 0)
 
 #' @rdname site_host
 #' @param file path of a file for a new key. It isn't replaced, and holds the site's secret: keep it as such.
@@ -152,7 +169,8 @@ site_reply <- function(host, text, analyst = NULL) {
 # curator.
 WIRE_REQUESTS <- list(
   noisy = c(M = "manifold?", center = "numbers?", radius = "positive", sd = "positive", vector = "string?",
-            problem = "problem?", at = "numbers?", model = "model?", weight = "positive?"),
+            problem = "problem?", at = "numbers?", model = "model?", weight = "positive?",
+            frame = "numbers?", lambda = "numbers?", speed = "numbers?"),
   check = c(M = "manifold"),
   ball = c(M = "manifold", center = "numbers", radius = "positive", p = "numbers?", what = "string"),
   steps = c(M = "manifold", center = "numbers", numbers = "steps", n = "positive", at = "numbers"),
@@ -163,12 +181,15 @@ WIRE_REQUESTS <- list(
   # of a secure sum, stage by stage
   join = c(session = "session", index = "positive", sites = "positive", threshold = "positive", colluding = "amount",
            M = "manifold?", center = "numbers?", radius = "positive", step = "positive", ratio = "numbers",
-           vector = "string?", problem = "problem?", at = "numbers?", model = "model?", weight = "positive?"),
+           vector = "string?", problem = "problem?", at = "numbers?", model = "model?", weight = "positive?",
+           frame = "numbers?", lambda = "numbers?", speed = "numbers?"),
   share = c(session = "session", keys = "keys"),
   masked = c(session = "session", sealed = "strings"),
   agree = c(session = "session", alive = "numbers"),
   unmask = c(session = "session", signs = "strings")
 )
+# what a sum may be about besides, by its name
+VECTOR_FIELDS <- c("M", "center", "problem", "at", "model", "weight", "frame", "lambda", "speed")
 WIRE_SECURE <- c("join", "share", "masked", "agree", "unmask")
 WIRE_TYPES <- list(
   session = function(v) is_string(v) && grepl(WIRE_ID, v), amount = function(v) is_positive(v) || identical(v, 0),
@@ -212,8 +233,10 @@ hold_to_policy <- function(policy, request) {
   allowed <- c(SITE_KERNELS[[if (policy$trust == "curator") "sums" else "noisy"]],
                if (policy$trust == "secure") WIRE_SECURE)
   if (!request$kernel %in% allowed) refuse_because("statistic")
-  if (request$kernel %in% c("noisy", "join")) hold_to_sums(policy, request)
+  summed <- request$kernel %in% c("noisy", "join")
+  if (summed) hold_to_sums(policy, request)
   if (!is.null(request$M)) hold_to_points(policy, request)
+  if (summed) hold_to_vector(policy, request)
   if (request$kernel == "noisy" && !enough_noise(request, policy$least_noise)) refuse_because("noise")
 }
 
@@ -232,27 +255,23 @@ hold_to_points <- function(policy, request) {
 hold_to_sums <- function(policy, request) {
   vector <- request$vector %||% "mean"
   if (!vector %in% policy$sums) refuse_because("statistic")
-  own <- vector_of(request)$refused
-  if (!is.null(own)) {
-    why <- own(policy, request)
-    if (!is.null(why)) refuse_because(why)
-    return(invisible())
-  }
-  if (is.null(request$M) || is.null(request$center) || !is.null(request$model) || !is.null(request$weight)) {
-    refuse_because("message")
-  }
-  if ((vector == "gradient") != !is.null(request$problem)) refuse_because("message")
-  if (vector != "scatter" && !is.null(request$at)) refuse_because("message")
-  if (vector == "gradient" && !request$problem$kind %in% GRADIENT_SUMS) refuse_because("statistic")
+  fields <- vector_of(request)$fields
+  given <- Filter(function(name) !is.null(request[[name]]), VECTOR_FIELDS)
+  needed <- fields[!endsWith(fields, "?")]
+  if (!all(needed %in% given) || !all(given %in% sub("?", "", fields, fixed = TRUE))) refuse_because("message")
 }
 
-# a ball around a point of the manifold; products are taken at a point of the ball
+# what a sum has of its own to ask for
+hold_to_vector <- function(policy, request) {
+  own <- vector_of(request)$refused
+  why <- if (!is.null(own)) own(policy, request)
+  if (!is.null(why)) refuse_because(why)
+}
+
+# a ball around a point of the manifold
 hold_to_ball <- function(request) {
   if (request$radius < LEAST_RADIUS) refuse_because("ball")
   if (!is_one_point(request$M, request$center)) refuse_because("message")
-  if (is.null(request$at)) return(invisible())
-  if (length(request$at) != mf_facts(request$M)$dimension) refuse_because("message")
-  if (sum(request$at^2) > (request$radius * (1 + 1e-9))^2) refuse_because("ball")
 }
 
 # whether numbers are those of one point, as it is stored

@@ -11,13 +11,15 @@
 #' @param spaces a manifold, or a list of them: what records may be taken as points of. Not for tables with `columns`.
 #' @param radius largest radius of a ball, or length of a gradient, to which records are clipped; for `spaces`.
 #' @param columns for a table of several variables: what may be asked about, a character vector with the names of columns
-#'   whose elements are `"number"` or `"text"`. What is no number in a column of numbers counts as missing, cell by cell.
+#'   whose elements are `"number"`, `"text"` or `"points"` (of `spaces`; the records are then a list of variables). What
+#'   is no number in a column of numbers counts as missing, cell by cell.
 #' @param least_noise least noise multiplier of an answer: standard deviation over what one record can move the sum by.
 #' @param ... nothing; later arguments must be named.
 #' @param sums which sums are answered: `"mean"` (tangent vectors at a public point, for [dp_mean()]), `"gradient"`
 #'   (gradients of a [problem()] at a public point, for [dp_optimize()]), `"scatter"` (products of the coordinates of
 #'   logarithms at a public point of the ball, for [dp_covariance()]); for `columns` `"products"` (of predictors and
-#'   responses, each in its public range, for [dp_lm()]). By default the first two, or for `columns` the last.
+#'   responses, each in its public range, for [dp_lm()]), where one has points also `"curve"` (gradients of a curve, for
+#'   [dp_regression()]). By default the first two, or for `columns` all of theirs.
 #' @param trust `"noise"`: every answer carries noise, drawn at the site and paid for from its ledger. `"curator"`: sums
 #'   as they are are answered as well, and **whoever asks is trusted** with all that they tell, single records included;
 #'   see [sites()]. Under an analyst who isn't the curator that is no protection.
@@ -68,10 +70,12 @@ site_policy <- function(site, spaces = NULL, radius = NULL, least_noise, ..., co
 # what the records are: list(spaces, radius, columns)
 policy_records <- function(spaces, radius, columns) {
   if (!is.null(columns)) {
+    columns <- policy_columns(columns)
+    if ("points" %in% columns) return(c(policy_records(spaces, radius, NULL), list(columns = columns)))
     if (!is.null(spaces) || !is.null(radius)) {
-      abort_riemdp("argument", "`spaces` and `radius` are for points, `columns` for tables: a site has one of both.")
+      abort_riemdp("argument", "`spaces` and `radius` are for points, of which no column is one.")
     }
-    return(list(columns = policy_columns(columns)))
+    return(list(columns = columns))
   }
   if (inherits(spaces, "riemdp_manifold")) spaces <- list(spaces)
   if (!is.list(spaces) || !length(spaces) || length(spaces) > 100) {
@@ -85,17 +89,19 @@ policy_records <- function(spaces, radius, columns) {
 
 policy_columns <- function(columns) {
   ok <- is.character(columns) && length(columns) >= 1 && length(columns) <= 1000 && !is.null(names(columns)) &&
-    !anyDuplicated(names(columns)) && all(columns %in% c("number", "text"))
+    !anyDuplicated(names(columns)) && all(columns %in% c("number", "text", "points"))
   if (!ok) {
     abort_riemdp("argument",
-                 "`columns` must be \"number\" or \"text\" for each of a table's columns, with their names.")
+                 paste("`columns` must be \"number\", \"text\" or \"points\" for each of a table's columns, with their",
+                       "names."))
   }
   lapply(names(columns), policy_name, "columns")
   columns[order(names(columns), method = "radix")]
 }
 
 policy_sums <- function(sums, columns, trust) {
-  known <- if (is.null(columns)) setdiff(names(registered("vector")), "products") else "products"
+  of_rows <- c("products", if ("points" %in% columns) "curve")
+  known <- if (is.null(columns)) setdiff(names(registered("vector")), c("products", "curve")) else of_rows
   if (is.null(sums)) sums <- if (is.null(columns)) c("gradient", "mean") else known
   if (!is.character(sums) || !length(sums) || anyNA(sums) || !all(sums %in% known)) {
     abort_riemdp("argument", sprintf("`sums` must be some of %s.", paste0("\"", known, "\"", collapse = ", ")))
@@ -152,11 +158,10 @@ policy_text <- function(policy) {
   }, "")
   told <- c(
     riemdp_policy = "1", site = quoted(policy$site),
-    if (is.null(policy$columns)) {
+    if (length(spaces)) {
       c(spaces = sprintf("[%s]", paste(spaces, collapse = ",\n    ")), radius = number(policy$radius))
-    } else {
-      c(columns = named(policy$columns))
     },
+    if (!is.null(policy$columns)) c(columns = named(policy$columns)),
     least_noise = number(policy$least_noise),
     sums = sprintf("[%s]", paste(quoted(policy$sums), collapse = ", ")), trust = quoted(policy$trust),
     least_records = number(policy$least_records), data_set = quoted(policy$data_set),
@@ -221,13 +226,14 @@ print.riemdp_site_policy <- function(x, ...) {
   check_policy(x)
   number <- function(v) format(v, digits = 4)
   cat(sprintf("Policy of the site \"%s\" (%s)\n", x$site, substr(policy_hash(x), 1, 12)),
-      if (is.null(x$columns)) {
-        sprintf("  points of %s\n", paste(vapply(x$spaces, label_manifold, ""), collapse = "; "))
-      } else {
+      if (!is.null(x$columns)) {
         sprintf("  rows of %s\n", paste(sprintf("%s (%s)", names(x$columns), x$columns), collapse = ", "))
       },
+      if (!is.null(x$spaces)) {
+        sprintf("  points of %s\n", paste(vapply(x$spaces, label_manifold, ""), collapse = "; "))
+      },
       sprintf("  for sums of: %s\n", paste(x$sums, collapse = ", ")),
-      if (is.null(x$columns)) sprintf("  clipped to a radius of at most %s\n", number(x$radius)),
+      if (!is.null(x$radius)) sprintf("  clipped to a radius of at most %s\n", number(x$radius)),
       sprintf("  from %s records on\n", number(x$least_records)),
       switch(x$trust,
         noise = sprintf("  sums with noise only, of multiplier %s or more\n", number(x$least_noise)),

@@ -125,7 +125,7 @@ secure_assumption <- function(shares) {
 
 # the numbers of a request to join that all sites have to see alike
 SECURE_TERMS <- c("session", "sites", "threshold", "colluding", "M", "center", "radius", "step", "ratio", "vector",
-                  "problem", "at", "model", "weight")
+                  "problem", "at", "model", "weight", "frame", "lambda", "speed")
 
 secure_digest <- function(query) {
   terms <- lapply(query[SECURE_TERMS], wire_value)

@@ -1,0 +1,101 @@
+# Geodesic regression of records that stay at sites: steps along sums of clipped gradients, with the noise of all sites.
+# Proof: inst/proofs/regression.md, section 3.
+
+# ---- at a site -------------------------------------------------------------------------------------------------------
+# A request for one step has the curve as it is (`center`: its point; `at`: coordinates of its vectors there), the frame
+# in which gradients are written, `weight`: what residuals are shortened to, and `radius`: what gradients are.
+
+curve_dimension <- function(q) mf_facts(q$M)$dimension * (1 + model_width(q$model))
+
+# Each record's gradient, a function of it and of the request, shortened to the radius whatever it is
+curve_sum <- function(q, x) {
+  model <- read_model(q$model)
+  spec <- list(response = as.name(q$model$responses[[1]]), predictors = model$spec$predictors, wants = model$wants,
+               declared = character(), bounds = model$bounds["x"], columns = model$columns)
+  r <- chunk_private(list(M = q$M, spec = spec, constants = list()), x)
+  d <- mf_facts(q$M)$dimension
+  state <- list(p = stored_shape(q$M, q$center), v = matrix(q$at, d))
+  ask <- list(reach = vapply(model$columns, `[[`, 0, "half"), speed = q$speed)
+  data <- features_at(q$M, state, list(matrix(q$frame, d), q$lambda), r$x, r$y, ask)
+  psi <- clipped_responses(data, q$weight)
+  gradients <- matrix(data$features, curve_dimension(q)) * psi[rep(seq_len(d), 1 + length(ask$reach)), ]
+  flat <- euclidean(nrow(gradients))
+  MEAN_VECTORS$mean$sum(list(M = flat, center = numeric(nrow(gradients)), radius = q$radius), t(gradients))
+}
+
+curve_refused <- function(policy, request) {
+  if (!is_model(request$model) || length(request$model$responses) != 1) return("message")
+  d <- mf_facts(request$M)$dimension
+  k <- model_width(request$model)
+  finite <- function(v, size) is.double(v) && length(v) == size && all(is.finite(v))
+  ok <- k >= 1 && finite(request$at, d * k) && finite(request$frame, d^2) && finite(request$lambda, d) &&
+    finite(request$speed, k) && all(request$speed > 0)
+  if (!ok) return("message")
+  hold_to_types(policy, replace(model_types(request$model), 1, "points"))
+}
+
+CURVE_VECTORS <- list(
+  curve = list(sum = curve_sum, length = function(q) q$radius, moved = function(q) 2 * q$radius,
+               dimension = curve_dimension, refused = curve_refused,
+               fields = c("M", "center", "at", "model", "weight", "frame", "lambda", "speed"))
+)
+
+# ---- the plan and the release ----------------------------------------------------------------------------------------
+
+# what dp_regression() asks of sites that add noise
+shared_curve <- function(ask, x) {
+  if (!at_sites(x)) return(ask)
+  check_sums_with_noise(x, ask$delta, ask$method, "gradient", "gradients")
+  spec <- ask$spec
+  check_site_terms(list(responses = list(spec$response), predictors = spec$predictors))
+  ask$model <- site_model(list(responses = list(spec$response), predictors = spec$predictors, parts = spec$parts),
+                          list(x = spec$bounds$x, y = matrix(c(0, 1, 1), 3)))
+  ask$method <- "gradient"
+  ask$invalid <- "ignore" # nobody looks at records
+  ask$shares <- x$shares
+  ask$excess <- share_excess(x$shares)
+  ask$assumptions <- c(ask$assumptions, share_assumption(x$shares))
+  ask
+}
+
+step_about <- function(step, ask) {
+  list(vector = "curve", M = ask$manifold, model = ask$model, radius = step$tau * step$gauge, speed = ask$speed)
+}
+
+# a step whose noise is told as the lattice of a secure sum has it
+summed_step <- function(step, ask) {
+  if (is.null(ask$shares$threshold)) return(step)
+  found <- step_query(step, ask)
+  step$sd <- summed_scale(found$query, ask$shares$sites, 1)
+  step
+}
+
+step_query <- function(step, ask) {
+  about <- step_about(step, ask)
+  secure_query(ask$shares, about, step$least / vector_moved(about), ask$n)
+}
+
+# the sums of gradients that the sites' steps are made of
+noisy_curves <- function(y, ask) {
+  shares <- ask$shares
+  x <- y$data
+  y$noisy <- function(state, frame, cut, step) {
+    about <- c(step_about(step, ask), list(center = .Call(riemdp_stored, ask$manifold, state$p),
+                                           at = as.vector(state$v), weight = cut, frame = as.vector(frame[[1]]),
+                                           lambda = frame[[2]]))
+    if (is.null(shares$threshold)) {
+      sd <- step$least / sqrt(shares$sites - shares$colluding)
+      pay(price_normal(vector_moved(about), step$least, "regression.md, 3"))
+      return(noisy_sum(x, c(list(kernel = "noisy", sd = sd), about)))
+    }
+    found <- step_query(step, ask)
+    pay(price_normal_discrete(found$shift, honest_sd(found$query), "federation.md, 2"))
+    query <- utils::modifyList(found$query, about)
+    secure_sum(x, query)$sum * query$step
+  }
+  y
+}
+
+shared_curve_words <- function(details) {
+  sprintf("The noise of each step is %s. Records that are no points count as missing ones.", share_words(details))
+}
