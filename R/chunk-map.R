@@ -64,7 +64,7 @@ raise_failed <- function(answer, private) {
   abort_riemdp(failed$class, if (!private) {
     sprintf("chunk %d: %s", answer$chunk, failed$message)
   } else if (failed$public) {
-    paste("a chunk:", failed$message)
+    paste(if (failed$class %in% c("callback", "wire", "refused")) "a site:" else "a chunk:", failed$message)
   } else {
     UNREADABLE
   })
@@ -98,7 +98,9 @@ chunk_task <- function(task) {
   failed <- function(e, class = NULL) {
     known <- inherits(e, "riemdp_error")
     if (is.null(class)) class <- if (known) sub("^riemdp_error_", "", class(e)[1]) else "chunk"
-    public <- class %in% c("chunk_columns", "refused") # names and types of columns, policies
+    # names and types of columns, policies, how a site is reached
+    public <- class %in% c("chunk_columns", "refused") ||
+      (identical(task$piece$kind, "site") && class %in% c("callback", "wire"))
     list(failed = list(class = if (private && !public) "chunk" else sub("_(size|columns)$", "", class),
                        message = if (private && !public) "" else conditionMessage(e), public = public))
   }

@@ -101,10 +101,16 @@ sites <- function(..., shares = FALSE, colluding = NULL, map = NULL, secure = FA
   pieces <- lapply(unname(all), function(s) list(kind = "site", ask = s$ask))
   x <- new_chunks(pieces, vapply(all, function(s) s$n, 0), NULL, NULL, NULL, map, "sites")
   x$shares <- shares
+  x$holders <- lapply(seq_along(all), function(i) site_holder(all[[i]], i))
   x$policies <- unlist(lapply(unname(all), function(s) {
     if (!is.null(s$policy)) sprintf("the site \"%s\" answers by its policy %s", s$policy$site, s$policy$hash)
   }))
   x
+}
+
+# who a site is, and what tells of its budget where that can be asked
+site_holder <- function(s, i) {
+  list(site = s$policy$site %||% sprintf("%d", i), policy = s$policy$hash %||% NA_character_, n = s$n, budget = s$budget)
 }
 
 # How sites make up the noise: list(sites, colluding, threshold: of a secure sum), or NULL
@@ -204,6 +210,79 @@ silent_sites <- function(details) {
   if (isTRUE(details$alive < details$sites)) {
     sprintf("  of %d of %d sites: the others didn't answer", as.integer(details$alive), as.integer(details$sites))
   }
+}
+
+# what a question about records at sites that add noise has besides
+noise_of_sites <- function(x) if (is_chunks(x) && !is.null(x$shares)) x[c("shares", "holders")]
+
+# many sums need all sites for each
+check_all_there <- function(shares) {
+  if (isTRUE(shares$threshold < shares$sites)) {
+    abort_riemdp("unsupported", "a run has many sums, and all sites have to be there for each: no `dropouts`.")
+  }
+}
+
+# What a release of mu-GDP costs a site in mu: the price of its own sum, which the release is safer than, or of a secure
+# one
+site_mu <- function(shares, mu) mu * if (is.null(shares$threshold)) sqrt(shares$sites - shares$colluding) else 1
+
+# What each site would pay and has left, in its ledger's unit where that is one of Gaussian noise: a list of list(site,
+# policy, n, unit, price, left), NA where it isn't known
+holder_prices <- function(holders, mu) {
+  lapply(holders, function(h) {
+    told <- if (!is.null(h$budget)) tryCatch(h$budget(), riemdp_error = function(e) NULL)
+    row <- if (!is.null(told)) told[told$unit %in% c("mu^2", "rho"), ]
+    known <- !is.null(row) && nrow(row) == 1
+    list(site = h$site, policy = h$policy, n = h$n, unit = if (known) row$unit else NA_character_,
+         price = if (known) mu^2 / c("mu^2" = 1, rho = 2)[[row$unit]] else NA_real_,
+         left = if (known) row$left else NA_real_)
+  })
+}
+
+# Before anything is asked of sites: one that couldn't pay would leave the others poorer for nothing
+check_holders <- function(holders, shares, mu) {
+  if (is.null(mu)) return(invisible())
+  told <- holder_prices(holders, site_mu(shares, mu))
+  poor <- Filter(function(h) isTRUE(h$left < h$price * (1 - 1e-6)), told)
+  if (length(poor) <= shares$sites - (shares$threshold %||% shares$sites)) return(invisible())
+  abort_riemdp("budget", sprintf(
+    "the budget of the site \"%s\" has %.4g of %s left, and this release costs it %.4g. Nothing was asked of any site.",
+    poor[[1]]$site, poor[[1]]$left, poor[[1]]$unit, poor[[1]]$price
+  ))
+}
+
+#' What a release costs each site
+#'
+#' Before anything is asked of records: what a release of (epsilon, delta) by Gaussian noise costs each site in its own
+#' ledger, all rounds together, and what is left there. With shares of noise a site pays for its own sum, which holds
+#' less noise than the release; with secure sums for the release.
+#'
+#' @param x [sites()] with `shares = TRUE` or `secure = TRUE`.
+#' @param epsilon,delta privacy budget of the release, both positive.
+#' @return A data frame with a row for each site: `site` (its policy's name, or its number), `policy` (its hash), `n`,
+#'   `mu` (the release is `mu`-GDP for those who see the site's answers), `unit`, `price` and `left` (of the site's
+#'   ledger, by whoever asks; `NA` for ledgers that don't count mu or rho, and for sites that can't be asked) and
+#'   `covered`. Releases look at the same before they ask for the first sum, and are refused (`riemdp_error_budget`)
+#'   where a site couldn't pay.
+#' @seealso [sites()], [ds_ledger()]
+#' @examples
+#' host <- site_host(site_policy("north", spd(2), radius = 2, least_noise = 0.5), wishart_spd,
+#'                   dp_ledger(epsilon = 2, delta = 1e-6, rule = "gdp"))
+#' x <- sites(site_remote(function(text) site_reply(host, text)), shares = TRUE)
+#' site_prices(x, epsilon = 1, delta = 1e-6)
+#' @export
+site_prices <- function(x, epsilon, delta) {
+  if (!at_sites(x) || is.null(x$shares)) abort_riemdp("argument", "`x` must be sites() that add noise.")
+  epsilon <- check_number(epsilon, "epsilon", positive = TRUE)
+  delta <- check_delta(delta)
+  mu <- if (delta > 0) gaussian_mu(epsilon, delta) else NA_real_
+  if (!(is.finite(mu) && mu > 0)) abort_riemdp("argument", "`delta` must be > 0, and Gaussian noise must have both.")
+  own <- site_mu(x$shares, mu)
+  rows <- lapply(holder_prices(x$holders, own), function(h) {
+    data.frame(site = h$site, policy = h$policy, n = h$n, mu = own, unit = h$unit, price = h$price, left = h$left,
+               covered = h$left >= h$price * (1 - 1e-6))
+  })
+  do.call(rbind, rows)
 }
 
 # what a release says of the sites that made its noise

@@ -186,16 +186,7 @@ ds_dp_lm <- function(conns, formula, ..., how = list(shares = TRUE), site = NULL
 #' @rdname datashield
 #' @export
 ds_ledger <- function(conns, site = NULL) {
-  do.call(rbind, lapply(ds_sends(conns, site), budget_left))
-}
-
-# what a site's budget has left for whoever asks
-budget_left <- function(send) {
-  told <- wire_read(contained_send(send)(wire_write("ledger")), "budget")
-  value <- told$value
-  number <- function(name) as.double(value[[name]])
-  data.frame(site = told$site, unit = unlist(value$unit), limit = number("limit"), spent = number("spent"),
-             left = number("left"))
+  do.call(rbind, lapply(ds_sends(conns, site), function(send) budget_left(contained_send(send))))
 }
 
 # ---- HTTP ------------------------------------------------------------------------------------------------------------

@@ -89,7 +89,7 @@ check_covariance_space <- function(M, x) {
 
 # what is asked of sites that add noise
 shared_covariance <- function(ask, x) {
-  ask$shares <- x$shares
+  ask <- c(ask, noise_of_sites(x))
   ask$assumptions <- chunk_assumptions(x)
   ask$parts$grid <- scatter_grid(ask$parts$d)
   ask$about <- list(M = ask$manifold, radius = ask$ball$radius, vector = "scatter", at = ask$coords)

@@ -207,8 +207,8 @@ dp_optimize <- function(problem, data, epsilon = NULL, delta, ..., method = c("a
       if (is_chunks(data)) c(chunk_assumptions(data), if (!is.null(data$shares)) share_assumption(data$shares)),
       if (is.data.frame(data) && problem$kind == "callback") "the types of the columns of `data` are public"
     )
-    c(ask, list(problem = problem, shares = if (is_chunks(data)) data$shares, unit = unit_name(units), source = source,
-                assumptions = assumptions))
+    c(ask, noise_of_sites(data), list(problem = problem, unit = unit_name(units), source = source,
+                                      assumptions = assumptions))
   }
   if (!is.null(checkpoint) && is_chunks(data) && any(vapply(data$pieces, function(p) identical(p$kind, "site"), NA))) {
     abort_riemdp("unsupported", "records at sites can't be compared when a run goes on: leave `checkpoint` out.")
@@ -263,9 +263,7 @@ check_shared_run <- function(shares, ask) {
     abort_riemdp("unsupported", paste("sites that add noise sum over all of their records: method = \"rgd\", of",
                                       "problem_frechet() or problem_huber()."))
   }
-  if (isTRUE(shares$threshold < shares$sites)) {
-    abort_riemdp("unsupported", "a run has many sums, and all sites have to be there for each: no `dropouts`.")
-  }
+  check_all_there(shares)
 }
 
 # whether units have to be put into an order by lot: where each record falls into a batch by lot, they are

@@ -163,7 +163,7 @@ check_sums_with_noise <- function(x, delta, method, able, what) {
 shared_lm <- function(ask, x) {
   if (!at_sites(x)) return(ask)
   check_sums_with_noise(x, ask$delta, ask$method, "adassp", "products")
-  ask$shares <- x$shares
+  ask <- c(ask, noise_of_sites(x))
   ask$method <- "adassp"
   ask$trusted <- TRUE # its check would be further requests
   ask$model <- site_model(ask$spec, ask$bounds)

@@ -86,7 +86,7 @@ ask_where <- function(ask, x, units, private_n, said) {
     abort_riemdp("unsupported", "`clipped` needs a count: sites answer with sums, and with no counts.")
   }
   ask$chunked <- is_chunks(x) && (private_n || is.null(units)) # units' points are in memory
-  ask$shares <- if (is_chunks(x)) x$shares
+  ask <- c(ask, noise_of_sites(x))
   if (!is.null(ask$variance) && !is.null(ask$shares)) {
     abort_riemdp("unsupported", "`variance` isn't available from sites that answer with noisy sums only.")
   }

@@ -21,6 +21,7 @@ release_private <- function(estimator, ask, records, ledger = NULL, data_set = "
   if (!is.null(estimator$ready)) records <- estimator$ready(records, plan, ask)
   event <- if (is.null(estimator$event)) release_event(plan$guarantee) else estimator$event(plan, ask)
   files <- if (!is.null(part)) named_files(records)
+  if (!is.null(ask$holders) && !in_simulation()) check_holders(ask$holders, ask$shares, plan$guarantee$mu)
   budget <- spend_release(ledger, plan$guarantee, event, estimator$entry(plan, ask), data_set, part, ask$source, files)
   paid <- out_of_purse(plan$guarantee, estimator$draw(records, plan, ask, budget), event)
   release <- estimator$answer(paid$out, plan, ask, budget)

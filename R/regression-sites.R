@@ -46,13 +46,14 @@ CURVE_VECTORS <- list(
 shared_curve <- function(ask, x) {
   if (!at_sites(x)) return(ask)
   check_sums_with_noise(x, ask$delta, ask$method, "gradient", "gradients")
+  check_all_there(x$shares)
   spec <- ask$spec
   check_site_terms(list(responses = list(spec$response), predictors = spec$predictors))
   ask$model <- site_model(list(responses = list(spec$response), predictors = spec$predictors, parts = spec$parts),
                           list(x = spec$bounds$x, y = matrix(c(0, 1, 1), 3)))
   ask$method <- "gradient"
   ask$invalid <- "ignore" # nobody looks at records
-  ask$shares <- x$shares
+  ask <- c(ask, noise_of_sites(x))
   ask$excess <- share_excess(x$shares)
   ask$assumptions <- c(ask$assumptions, share_assumption(x$shares))
   ask

@@ -62,6 +62,10 @@ site_host <- function(policy, x, ledger, keep = NULL, identity = NULL) {
   need_jsonlite()
   policy <- if (is_string(policy)) read_site_policy(policy) else check_policy(policy)
   check_ledger(ledger)
+  if ((store_meta(ledger)$rule %in% rules_with("stated")) != !is.null(policy$delta)) {
+    abort_riemdp("argument", sprintf("a policy has `delta` for a ledger with rule = %s, and for no other.",
+                                     choice_words(rules_with("stated"))))
+  }
   if (!is.null(keep) && !(is_string(keep) && dir.exists(keep))) {
     abort_riemdp("argument", "`keep` must be an existing directory, or NULL.")
   }
@@ -364,7 +368,20 @@ site_remote <- function(send, ...) {
   hash <- told$hash
   out <- site(told$records, function(request) ask_remote(send, request, hash))
   out$policy <- c(policy[c("site", "trust")], list(hash = hash))
+  out$budget <- function() budget_left(send)
   out
+}
+
+# what a site's budget has left for whoever asks
+budget_left <- function(send) {
+  told <- wire_read(send(wire_write("ledger")), "budget")
+  value <- if (is.list(told$value)) told$value
+  rows <- length(value$unit)
+  ok <- rows >= 1 && all(vapply(value$unit, is_string, NA)) &&
+    all(vapply(c("limit", "spent", "left"), function(name) is.double(value[[name]]) && length(value[[name]]) == rows,
+               NA))
+  if (!ok) abort_wire("no budget.")
+  data.frame(site = told$site, unit = unlist(value$unit), limit = value$limit, spent = value$spent, left = value$left)
 }
 
 # a user's function, whose own errors become one of the package

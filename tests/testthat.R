@@ -12,7 +12,7 @@ long <- c("accountant", "accountant-judged", "accountant-shuffle", "as-points-da
           "mechanism-laplace", "mechanism-lattice", "mechanism-parts", "mechanism-product", "neighbours", "objective-perturbation", "optimize",
           "optimum-size", "points-verbs", "private-release", "private-size", "progress", "regression", "regression-inference", "regression-kng",
           "regression-newton", "regression-published", "report", "residual-scale", "row-counts", "sampler-lattice", "shrinkage",
-          "site-adversary", "site-host", "site-lm", "site-regression", "site-scatter", "site-secure", "spline-local",
+          "site-adversary", "site-falls", "site-host", "site-lm", "site-regression", "site-scatter", "site-secure", "spline-local",
           "subspace", "tangent-noise", "theme", "uncertainty", "units", "variance")
 if (identical(Sys.getenv("NOT_CRAN"), "true")) {
   test_check("riemdp")

@@ -154,6 +154,49 @@ test_that("numbers of requests are kept in the ledger's file, for whoever serves
   expect_identical(spent(next_host$ledger), before)
 })
 
+test_that("what a release costs each site is told before anything is asked, and a run that one can't pay isn't begun", {
+  ledgers <- list(budget(2), dp_ledger(epsilon = 2, delta = 1e-6, rule = "zcdp"), dp_ledger(epsilon = 2, delta = 1e-6, rule = "basic"))
+  hosts <- lapply(1:3, function(i) host_of(c("north", "south", "west")[i], north, ledger = ledgers[[i]], delta = if (i == 3) 1e-7))
+  asked <- 0
+  plain <- site(120, function(request) site_answer(request, north, ledger = budget()))
+  listening <- function(host) {
+    site_remote(function(text) {
+      asked <<- asked + (wire_read(text)$type == "request")
+      site_reply(host, text)
+    })
+  }
+  x <- do.call(sites, c(lapply(hosts, listening), list(plain), list(shares = TRUE, colluding = 1)))
+  mu <- riemdp:::gaussian_mu(1, 1e-6)
+  told <- site_prices(x, 1, 1e-6)
+  expect_identical(told$site, c("north", "south", "west", "4"))
+  expect_identical(told$policy, c(vapply(hosts, `[[`, "", "hash"), NA))
+  expect_identical(told$unit, c("mu^2", "rho", NA, NA))
+  expect_equal(told$mu, rep(mu * sqrt(3), 4), tolerance = 1e-9)
+  expect_equal(told$price, c(3 * mu^2, 3 * mu^2 / 2, NA, NA), tolerance = 1e-9)
+  expect_equal(told$left, c(summary(ledgers[[1]])$left[1], summary(ledgers[[2]])$left[1], NA, NA))
+  expect_identical(told$covered, c(TRUE, NA, NA, NA) | c(TRUE, told$left[2] >= told$price[2], NA, NA))
+  expect_identical(asked, 0)
+  # what was told is what is paid
+  r <- dp_mean(x, M, 0.3, diag(2), 1.5, delta = 1e-6, mechanism = "tangent")
+  small <- site_prices(x, 0.3, 1e-6)
+  expect_equal(c(spent(ledgers[[1]]), spent(ledgers[[2]])), small$price[1:2], tolerance = 1e-5)
+  asked <- 0
+  e <- expect_error(dp_mean(x, M, 3, diag(2), 1.5, delta = 1e-6, mechanism = "tangent"), class = "riemdp_error_budget")
+  expect_match(conditionMessage(e), "north.*Nothing was asked")
+  expect_error(dp_optimize(problem_frechet(M), x, 3, 1e-6, start = diag(2), clip = 1, steps = 3), class = "riemdp_error_budget")
+  expect_identical(asked, 0)
+  for (bad in list(list(wishart_spd, 1, 1e-6), list(two(), 1, 1e-6), list(x, 1, 0), list(x, -1, 1e-6))) {
+    expect_error(do.call(site_prices, bad), class = "riemdp_error_argument")
+  }
+  # a site that tells nonsense of its budget is one that tells nothing
+  odd <- function(value) {
+    site_remote(function(text) if (grepl("\"ledger\"", text)) wire_write("budget", site = "x", value = wire_value(value)) else site_reply(hosts[[1]], text))
+  }
+  for (value in list(list(unit = list("mu^2"), limit = 1, spent = 1, left = c(1, 2)), list(unit = list(), limit = 1, spent = 1, left = 1), "all", NULL)) {
+    expect_identical(site_prices(sites(odd(value), shares = TRUE), 1, 1e-6)$left, NA_real_)
+  }
+})
+
 test_that("the budget ends, by analyst where there are quotas", {
   ledger <- budget(12, quotas = c(anna = 0.5, ben = 0.25))
   host <- host_of("north", north, ledger = ledger)
@@ -306,8 +349,15 @@ test_that("an answer that is none is an error, and says nothing of what was in i
   }
   expect_error(site_remote(function(text) sub("\"hash\":\"..", "\"hash\":\"00", site_reply(host, text))), class = "riemdp_error_wire")
   expect_error(site_remote(1), class = "riemdp_error_argument")
-  # through a release: one error for whatever went wrong at a site, as its words could be about records
+  # a plain site's own words could be about records
+  odd <- sites(site(120, function(request) stop("record 7 is odd")), shares = TRUE)
+  e <- expect_error(dp_mean(odd, M, 1, diag(2), 1.5, delta = 1e-6, mechanism = "tangent"), class = "riemdp_error_chunk")
+  expect_no_match(conditionMessage(e), "odd")
+  # a policy's delta belongs to a ledger that takes one
+  expect_error(host_of("north", north, delta = 1e-7), class = "riemdp_error_argument")
+  expect_error(host_of("north", north, ledger = dp_ledger(epsilon = 2, delta = 1e-6)), "delta", class = "riemdp_error_argument")
+  # through a release: the words are the parser's own
   broken <- sites(site_remote(function(text) if (grepl("request", text)) "rubbish" else site_reply(host, text)), shares = TRUE)
-  e <- expect_error(dp_mean(broken, M, 1, diag(2), 1.5, delta = 1e-6, mechanism = "tangent"), class = "riemdp_error_chunk")
-  expect_no_match(conditionMessage(e), "rubbish")
+  e <- expect_error(dp_mean(broken, M, 1, diag(2), 1.5, delta = 1e-6, mechanism = "tangent"), class = "riemdp_error_wire")
+  expect_match(conditionMessage(e), "a site: this is no message: no JSON.", fixed = TRUE)
 })

@@ -217,8 +217,10 @@ test_that("what a policy doesn't have is refused before anything is paid", {
   expect_equal(spent(host), 4, tolerance = 1e-6)
   # the budget of a site
   poor <- host_of("south", rows, ledger = budget(0.5))
-  e <- expect_error(dp_lm(y ~ x1, remotes(list(poor), shares = TRUE), 5, 1e-6, BOUNDS[c("x1", "y")]), class = "riemdp_error")
-  expect_match(conditionMessage(e), "budget of this site")
+  rich <- host_of("north", rows)
+  e <- expect_error(dp_lm(y ~ x1, remotes(list(rich, poor), shares = TRUE), 5, 1e-6, BOUNDS[c("x1", "y")]), class = "riemdp_error_budget")
+  expect_match(conditionMessage(e), "Nothing was asked")
+  expect_identical(c(spent(rich), spent(poor)), c(0, 0))
 })
 
 test_that("what isn't to be had at sites is said by public facts", {
