@@ -72,6 +72,20 @@ claim_once <- function(uid, once, read, keep) {
   token <- sha256(canonical("riemdp-once", uid, once[["id"]]))
   if (length(read(token))) abort_riemdp("replayed", "this request was paid for before. Nothing is released.")
   keep(token, paste("once", once[["digest"]]))
+  if (!is.null(once[["most"]])) claim_slot(uid, once[["of"]], once[["most"]], read, keep)
+}
+
+# One of so many slots, the first that is free: they are taken in their order and never given back
+claim_slot <- function(uid, of, most, read, keep) {
+  token <- function(i) sha256(canonical("riemdp-slot", uid, of, sprintf("%.0f", i)))
+  taken <- 0
+  free <- most + 1
+  while (free - taken > 1) {
+    i <- floor((taken + free) / 2)
+    if (length(read(token(i)))) taken <- i else free <- i
+  }
+  if (free > most) abort_riemdp("answers", "as many answers were given as are allowed. Nothing is released.")
+  keep(token(free), "slot")
 }
 
 # From the first release on that has one, each release of a part has that column (proofs/ledger.md, section 10)

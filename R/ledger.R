@@ -419,7 +419,7 @@ ledger_spend <- function(ledger, event, what = "", ..., data_set = "default", pa
 }
 
 # `files`: names of those that the records lie in
-# `once`: list(id, digest) of a request that is paid for once
+# `once`: list(id, digest) of a request that is paid for once; `most`, `of`: how many such there may be of one kind
 spend_event <- function(ledger, event, what, data_set, part, delta = NULL, source = NULL, files = NULL, once = NULL) {
   if (!identical(what, "")) what <- check_name(what, "what")
   source <- source %||% NA_character_

@@ -327,8 +327,9 @@ pay_request <- function(host, event, id, digest, analyst) {
     if (is.null(ledger$analyst)) refuse_because("budget")
   }
   tryCatch(pay_answer(ledger, event, host$policy$data_set, host$policy$part, host$policy$delta, named_files(host$x),
-                      once = c(id = id, digest = digest)),
+                      once = list(id = id, digest = digest, most = host$policy$most_answers, of = host$hash)),
            riemdp_error_refused = function(e) refuse_because("budget"),
+           riemdp_error_answers = function(e) refuse_because("answers"),
            riemdp_error_replayed = function(e) refuse_because("replayed"))
 }
 

@@ -33,6 +33,8 @@
 #' @param least_records fewest records that the site must have for an answer. Their number is public.
 #' @param data_set,part the site's data in its ledger, as in [ledger_spend()].
 #' @param delta for a ledger by the rule "basic": at which delta an answer is priced.
+#' @param most_answers most answers that are given under this policy, to all together; `NULL` for as many as the ledger
+#'   covers. A run of many rounds has one for each, of a secure sum as well.
 #' @param file path of a file. `write_site_policy()` doesn't replace one.
 #' @param policy what `site_policy()` returned.
 #' @return `site_policy()` and `read_site_policy()`: a list of class `riemdp_site_policy`. `write_site_policy()`: its
@@ -51,7 +53,7 @@
 #' @export
 site_policy <- function(site, spaces = NULL, radius = NULL, least_noise, ..., columns = NULL, sums = NULL,
                         trust = "noise", least_records = 10, data_set = "default", part = NULL, delta = NULL,
-                        least_sites = 3, colluding = 1, partners = NULL) {
+                        least_sites = 3, colluding = 1, partners = NULL, most_answers = NULL) {
   check_no_more(...)
   need_jsonlite()
   what <- policy_records(spaces, radius, columns)
@@ -63,7 +65,8 @@ site_policy <- function(site, spaces = NULL, radius = NULL, least_noise, ..., co
     least_noise = check_number(least_noise, "least_noise", positive = TRUE),
     sums = policy_sums(sums, what$columns, trust), trust = trust,
     least_records = as.double(check_count(least_records, "least_records", most = 1e9)),
-    data_set = policy_name(data_set, "data_set"), part = if (!is.null(part)) policy_name(part, "part"), delta = delta
+    data_set = policy_name(data_set, "data_set"), part = if (!is.null(part)) policy_name(part, "part"), delta = delta,
+    most_answers = if (!is.null(most_answers)) as.double(check_count(most_answers, "most_answers", most = 1e9))
   ), secure), class = "riemdp_site_policy")
 }
 
@@ -144,7 +147,7 @@ check_policy <- function(policy) {
 }
 
 POLICY_FIELDS <- c("site", "least_noise", "sums", "trust", "least_records", "data_set")
-POLICY_MORE <- c("spaces", "radius", "columns", "part", "delta", "least_sites", "colluding", "partners")
+POLICY_MORE <- c("spaces", "radius", "columns", "part", "delta", "most_answers", "least_sites", "colluding", "partners")
 
 # the text of a policy: the same for the same policy, whichever version of a package writes JSON
 policy_text <- function(policy) {
@@ -167,6 +170,7 @@ policy_text <- function(policy) {
     least_records = number(policy$least_records), data_set = quoted(policy$data_set),
     if (!is.null(policy$part)) c(part = quoted(policy$part)),
     if (!is.null(policy$delta)) c(delta = number(policy$delta)),
+    if (!is.null(policy$most_answers)) c(most_answers = number(policy$most_answers)),
     if (policy$trust == "secure") {
       c(least_sites = number(policy$least_sites), colluding = number(policy$colluding),
         partners = named(policy$partners))
@@ -235,6 +239,7 @@ print.riemdp_site_policy <- function(x, ...) {
       sprintf("  for sums of: %s\n", paste(x$sums, collapse = ", ")),
       if (!is.null(x$radius)) sprintf("  clipped to a radius of at most %s\n", number(x$radius)),
       sprintf("  from %s records on\n", number(x$least_records)),
+      if (!is.null(x$most_answers)) sprintf("  %.0f answers in all\n", x$most_answers),
       switch(x$trust,
         noise = sprintf("  sums with noise only, of multiplier %s or more\n", number(x$least_noise)),
         secure = sprintf(paste0("  sums with noise, or secure sums of %s sites or more with %s, of ",

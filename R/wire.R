@@ -291,7 +291,7 @@ WIRE_REASONS <- c(
   columns = "the site's policy doesn't have these columns as these types", space = "the site's policy doesn't have this manifold",
   ball = "the ball is larger than the site's policy allows", noise = "the noise is less than the site's policy allows",
   trust = "the site's policy doesn't trust that many sites, or one of them isn't its partner",
-  sites = "too few sites are there",
+  sites = "too few sites are there", answers = "the site has given as many answers as its policy allows",
   budget = "the budget of this site doesn't cover the answer",
   replayed = "this request was paid for before, and its answer isn't kept",
   failed = "the site can't answer"

@@ -197,6 +197,34 @@ test_that("what a release costs each site is told before anything is asked, and 
   }
 })
 
+test_that("a policy's number of answers is kept, in the ledger's file as well, and what is refused takes none of them", {
+  skip_if_not_installed("RSQLite")
+  file <- withr::local_tempfile(fileext = ".sqlite")
+  dp_ledger(file, 10, 1e-6, rule = "gdp", create = TRUE)
+  for (ledger in list(dp_ledger(file), budget(10))) {
+    host <- host_of("north", north, ledger = ledger, most_answers = 5)
+    expect_output(print(host), "5 answers in all")
+    for (i in 1:5) {
+      expect_identical(refused(site_reply(host, noisy_request(host, sd = 1))), "noise")
+      if (i == 3 && ledger$kind != "memory") host <- host_of("north", north, ledger = dp_ledger(file), most_answers = 5)
+      if (i == 4) expect_identical(refused(site_reply(host, noisy_request(host, sd = 1.6))), "budget")
+      text <- noisy_request(host)
+      expect_identical(refused(site_reply(host, text)), "")
+      expect_identical(refused(site_reply(host, text)), "replayed")
+    }
+    price <- spent(host$ledger)
+    expect_identical(refused(site_reply(host, noisy_request(host))), "answers")
+    expect_identical(spent(host$ledger), price)
+    # another policy has its own
+    expect_identical(refused(site_reply(other <- host_of("north", north, ledger = host$ledger, most_answers = 6), noisy_request(other))), "")
+  }
+  policy <- site_policy("n", M, 1, 1, most_answers = 7)
+  path <- withr::local_tempfile()
+  write_site_policy(policy, path)
+  expect_identical(read_site_policy(path), policy)
+  expect_error(site_policy("n", M, 1, 1, most_answers = 0), class = "riemdp_error_argument")
+})
+
 test_that("the budget ends, by analyst where there are quotas", {
   ledger <- budget(12, quotas = c(anna = 0.5, ben = 0.25))
   host <- host_of("north", north, ledger = ledger)
