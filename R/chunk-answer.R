@@ -39,7 +39,8 @@ SOURCE_KERNELS <- list(
 
 # ---- what a request for a sum with noise is about: public numbers, of the request alone ------------------------------
 # An entry of the table "vector" is a list of functions: `sum` over records, `length` that no record's vector exceeds, how
-# far one replaced record moves the sum (`moved`), and `dimension`, the number of coordinates. `fields`: what a request
+# far one replaced record moves the sum (`moved`), and `dimension`, the number of coordinates. `rows`: each record's
+# vector, no longer than that, for sums over units. `fields`: what a request
 # must have beside `radius` and noise ("?": may have), and maybe `refused`, of policy and request: why a site doesn't
 # answer, or NULL.
 
@@ -54,9 +55,27 @@ vector_moved <- function(request) vector_of(request)$moved(request)
 # The sum itself, in doubles of which none is longer than that (proofs/federation.md, section 1). What the records don't
 # give is 0.
 vector_sum <- function(request, x) {
-  sum <- vector_of(request)$sum(request, x)
+  sum <- if (is.null(request$share)) vector_of(request)$sum(request, x) else units_sum(request, x)
   d <- vector_dimension(request)
   if (is.double(sum) && length(sum) == d && all(is.finite(sum))) sum else rep(0, d)
+}
+
+# The sum over units of the averages of their records' vectors, each record counting by its share, a part of 1 within its
+# unit; so many rows at a time
+units_sum <- function(request, x, cells = 1e6) {
+  rows <- vector_of(request)$rows(request, x)
+  rows[!is.finite(rowSums(rows)), ] <- 0
+  size <- max(1, floor(cells / ncol(rows)))
+  exact_total(lapply(seq(1, nrow(rows), by = size), function(first) {
+    i <- first:min(nrow(rows), first + size - 1)
+    exact_rows(rows[i, , drop = FALSE] * request$share[i])
+  }))
+}
+
+# each row's products a_i a_j as symmetric_entries() has those of one matrix
+product_rows <- function(a) {
+  pair <- which(upper.tri(diag(ncol(a))), arr.ind = TRUE)
+  cbind(a^2, sqrt(2) * a[, pair[, 1], drop = FALSE] * a[, pair[, 2], drop = FALSE])
 }
 
 # Least radius whose square doubles hold, and how many steps the sum over all records may reach: so far three roundings
@@ -90,11 +109,8 @@ site_integers <- function(request, x, step, ratio) {
 
 # the same as an answer: multiples of a step, whose digits say no more than the whole numbers do
 site_sum <- function(request, x) {
-  n <- if (is.null(request$model)) as.double(.Call(riemdp_count, request$M, x)) else records_in(x)
+  n <- request$units %||% if (is.null(request$model)) as.double(.Call(riemdp_count, request$M, x)) else records_in(x)
   plan <- noise_steps(request, request$sd / vector_moved(request), n)
   draw <- function() plan$step * site_integers(request, x, plan$step, plan$ratio)
   if (in_simulation() && !is.null(request$seed)) with_simulation(request$seed, draw()) else draw()
 }
-
-# problems whose gradients sites sum up with noise
-GRADIENT_SUMS <- c("frechet", "huber")

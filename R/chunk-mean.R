@@ -57,16 +57,6 @@ chunk_variance <- function(x, M, weights, center) {
   sums[length(sums)] / if (is.null(weights)) n else sum(weights)
 }
 
-# vectors that sites sum up with noise: tangent vectors at a public centre; two opposite ones are twice as far apart as
-# they are long
-MEAN_VECTORS <- list(
-  mean = list(
-    sum = function(q, x) exact_total(list(.Call(riemdp_chunk_ball, q$M, x, q$center, q$radius, NULL, "centre_coords"))),
-    length = function(q) q$radius, moved = function(q) 2 * q$radius,
-    dimension = function(q) mf_facts(q$M)$dimension, fields = c("M", "center")
-  )
-)
-
 # what means ask of the records of a chunk
 MEAN_KERNELS <- list(
   logs = function(q, x) .Call(riemdp_chunk_logs, q$M, x, q$weights, q$p, q$median),

@@ -101,11 +101,19 @@ sites <- function(..., shares = FALSE, colluding = NULL, map = NULL, secure = FA
   pieces <- lapply(unname(all), function(s) list(kind = "site", ask = s$ask))
   x <- new_chunks(pieces, vapply(all, function(s) s$n, 0), NULL, NULL, NULL, map, "sites")
   x$shares <- shares
+  x$protects <- sites_unit(all)
   x$holders <- lapply(seq_along(all), function(i) site_holder(all[[i]], i))
   x$policies <- unlist(lapply(unname(all), function(s) {
     if (!is.null(s$policy)) sprintf("the site \"%s\" answers by its policy %s", s$policy$site, s$policy$hash)
   }))
   x
+}
+
+# whom all sites' policies protect, NULL for a record
+sites_unit <- function(all) {
+  unit <- unique(lapply(unname(all), function(s) s$policy$unit))
+  if (length(unit) > 1) abort_riemdp("argument", "the sites' policies protect different units: one sum has one.")
+  unit[[1]]
 }
 
 # who a site is, and what tells of its budget where that can be asked

@@ -287,7 +287,8 @@ chunk_variables <- function(expressions, names, data, env) {
 # what the proof assumes of code that reads records
 chunk_assumptions <- function(x) {
   if (at_sites(x)) {
-    return(c(if (is.null(x$shares)) "the curator is trusted with the sums that the sites send", x$policies))
+    return(c(if (is.null(x$shares)) "the curator is trusted with the sums that the sites send", x$policies,
+             if (!is.null(x$protects)) sprintf("all records of one %s lie at one site", x$protects)))
   }
   own <- c(reader = isTRUE(x$own), shape = is.function(x$shape) && !inherits(x$shape, "riemdp_shape"))
   if (any(own)) {

@@ -275,3 +275,14 @@ unquoted <- function(x, commas, wide) {
   Encoding(x) <- "UTF-8"
   utf8_text(x)
 }
+
+# units as a vector that tells them apart
+plain_units <- function(unit, arg = "x") {
+  if (inherits(unit, "POSIXlt")) unit <- as.POSIXct(unit)
+  if (!is.atomic(unit) || is.null(unit) || !is.null(dim(unit)) || is.complex(unit) || is.raw(unit)) {
+    abort_riemdp("argument", sprintf(paste("`unit` must be a vector with an element for each record, or the name of a",
+                                           "column of `%s`."), arg))
+  }
+  if (inherits(unit, "integer64")) return(integer64_numbers(unit))
+  if (is.character(unit)) named_cells(utf8_text(unit)) else unit
+}

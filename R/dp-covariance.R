@@ -70,7 +70,7 @@ dp_covariance <- function(x, M = manifold_of(x), epsilon, center, radius, ..., a
   if (is_chunks(x)) ask <- shared_covariance(ask, x)
   ask$source <- stated_source(source, list(center = center, radius = radius, at = at))
   ask$invalid <- invalid
-  ask$unit <- unit_name(records$units)
+  ask$unit <- unit_name(records$units, x)
   uncounted(release_private(covariance_estimator, ask, records, ledger, data_set, part))
 }
 

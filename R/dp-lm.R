@@ -338,7 +338,7 @@ dp_lm <- function(formula, data = NULL, epsilon, delta = 0, bounds, ...,
   columns <- linear_columns(spec, public)
   shares <- fit_shares(given$units, values$n, method, !replace)
   ask <- linear_ask(counted(shares, values$n), length(columns), length(spec$responses), epsilon, delta, method,
-                    r_squared, rule, guess, unit_name(given$units))
+                    r_squared, rule, guess, unit_name(given$units, data))
   if (chunked && ask$method != "auto") linear_in_chunks(ask$method)
   ask$weighted <- length(spec$counts) > 0
   ask$trusted <- ask$trusted || ask$weighted # its check counts rows

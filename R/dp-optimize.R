@@ -207,7 +207,7 @@ dp_optimize <- function(problem, data, epsilon = NULL, delta, ..., method = c("a
       if (is_chunks(data)) c(chunk_assumptions(data), if (!is.null(data$shares)) share_assumption(data$shares)),
       if (is.data.frame(data) && problem$kind == "callback") "the types of the columns of `data` are public"
     )
-    c(ask, noise_of_sites(data), list(problem = problem, unit = unit_name(units), source = source,
+    c(ask, noise_of_sites(data), list(problem = problem, unit = unit_name(units, data), source = source,
                                       assumptions = assumptions))
   }
   if (!is.null(checkpoint) && is_chunks(data) && any(vapply(data$pieces, function(p) identical(p$kind, "site"), NA))) {

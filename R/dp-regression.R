@@ -161,7 +161,7 @@ dp_regression <- function(formula, M, data = NULL, epsilon, center, radius, spee
   ask$manifold <- M
   ask$invalid <- invalid
   ask$spec <- spec
-  ask$unit <- unit_name(given$units)
+  ask$unit <- unit_name(given$units, data)
   ask$constants <- records$constants
   ask$assumptions <- c(if (isTRUE(records$scaled)) SCALED, constants_said(records$constants),
                        if (chunked) chunk_assumptions(data))

@@ -61,7 +61,7 @@ of_units <- function(g, unit) {
 }
 
 # what a release and its guarantee call them, NULL where there are none
-unit_name <- function(units) if (!is.null(units)) units$name %||% "unit"
+unit_name <- function(units, x = NULL) if (!is.null(units)) units$name %||% "unit" else if (is_chunks(x)) x$protects
 
 # what a ledger calls a release by such a function
 entry_words <- function(entry, method, unit) {

@@ -115,13 +115,28 @@ products_dimension <- function(q) {
 # Each row's features and responses as whole numbers: products and sums are exact. A row that misses one is 0. The corner
 # of X'X, a public number, stays.
 products_sum <- function(q, x) {
+  r <- products_records(q, x)
+  S <- scatter_matrix(cbind(r$x, r$y), r$grid)
+  k <- seq_len(ncol(r$x))
+  c(symmetric_entries(S[k, k, drop = FALSE])[-1], S[k, -k] * (q$radius * q$weight * r$grid$stretch))
+}
+
+# features and responses as whole numbers, a row each
+products_records <- function(q, x) {
   model <- read_model(q$model)
   if (!is.data.frame(x)) x <- plain_columns(x, model_types(q$model))
   r <- linear_records(model$columns, model$bounds, linear_values(model$spec, x, emptyenv(), model$wants), TRUE, q$radius)
   grid <- scatter_grid(nrow(r$y))
-  S <- scatter_matrix(cbind(t(round(r$x * 2^grid$bits)), moment_rows(t(r$y), q$radius, grid)), grid)
-  k <- seq_len(nrow(r$x))
-  c(symmetric_entries(S[k, k, drop = FALSE])[-1], S[k, -k] * (q$radius * q$weight * grid$stretch))
+  list(x = t(round(r$x * 2^grid$bits)), y = moment_rows(t(r$y), q$radius, grid), grid = grid)
+}
+
+products_rows <- function(q, x) {
+  r <- products_records(q, x)
+  one <- 2^r$grid$bits
+  b <- ncol(r$x)
+  k <- ncol(r$y)
+  xy <- r$x[, rep(seq_len(b), k), drop = FALSE] * r$y[, rep(seq_len(k), each = b), drop = FALSE]
+  cbind(product_rows(r$x / one)[, -1, drop = FALSE], xy * (q$radius * q$weight * r$grid$stretch / one^2))
 }
 
 # Why a site by its policy doesn't answer, or NULL: a model of the policy's columns, on scales that doubles square
@@ -141,7 +156,7 @@ plain_columns <- function(x, types) {
 }
 
 PRODUCT_VECTORS <- list(
-  products = list(sum = products_sum, length = products_length, moved = products_moved,
+  products = list(sum = products_sum, rows = products_rows, length = products_length, moved = products_moved,
                   dimension = products_dimension, refused = products_refused, fields = c("model", "weight"))
 )
 

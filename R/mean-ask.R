@@ -91,7 +91,7 @@ ask_where <- function(ask, x, units, private_n, said) {
     abort_riemdp("unsupported", "`variance` isn't available from sites that answer with noisy sums only.")
   }
   ask$assumptions <- if (is_chunks(x)) chunk_assumptions(x) else said
-  ask$unit <- unit_name(units)
+  ask$unit <- unit_name(units, x)
   ask
 }
 

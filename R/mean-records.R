@@ -244,17 +244,6 @@ points_count <- function(response, M) {
   }
 }
 
-# units as a vector that tells them apart
-plain_units <- function(unit, arg = "x") {
-  if (inherits(unit, "POSIXlt")) unit <- as.POSIXct(unit)
-  if (!is.atomic(unit) || is.null(unit) || !is.null(dim(unit)) || is.complex(unit) || is.raw(unit)) {
-    abort_riemdp("argument", sprintf(paste("`unit` must be a vector with an element for each record, or the name of a",
-                                           "column of `%s`."), arg))
-  }
-  if (inherits(unit, "integer64")) return(integer64_numbers(unit))
-  if (is.character(unit)) named_cells(utf8_text(unit)) else unit
-}
-
 # one for each of n records
 check_unit_length <- function(units, n) {
   if (length(units$of) != n) {

@@ -409,17 +409,3 @@ PROBLEM_MAKERS <- list(
   frechet = function(M, threshold) problem_frechet(M), huber = function(M, threshold) problem_huber(M, threshold),
   pca = function(M, threshold) problem_pca(M)
 )
-
-# Gradients at a public point, each no longer than `radius`, in orthonormal coordinates there: those of squared
-# distances and of Huber's function are logarithms, shortened and turned round
-PROBLEM_VECTORS <- list(
-  gradient = list(
-    sum = function(q, x) {
-      q$radius <- if (q$problem$kind == "huber") min(q$radius, q$problem$threshold) else q$radius
-      -MEAN_VECTORS$mean$sum(q, x)
-    },
-    length = function(q) q$radius, moved = function(q) 2 * q$radius,
-    dimension = function(q) mf_facts(q$M)$dimension, fields = c("M", "center", "problem"),
-    refused = function(policy, request) if (!request$problem$kind %in% GRADIENT_SUMS) "statistic"
-  )
-)

@@ -150,7 +150,9 @@ exact_rows <- function(a) {
 # one point's or tangent vector's numbers as they are stored, in the plain shape and back
 stored_shape <- function(M, numbers) {
   v <- rows_to_points(matrix(numbers, 1), M)
-  if (is.null(dim(v)) || length(dim(v)) == 2 && mf_facts(M)$rows == 0) as.vector(v) else v
+  if (length(dim(v)) == 3) dim(v) <- dim(v)[1:2]
+  shape <- is.complex(v) && identical(dim(v)[2], 1L) # in the plane, landmark by landmark
+  if (is.null(dim(v)) || shape || length(dim(v)) == 2 && mf_facts(M)$rows == 0) as.vector(v) else v
 }
 
 coords_stored <- function(M, p, a) {

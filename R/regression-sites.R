@@ -7,8 +7,8 @@
 
 curve_dimension <- function(q) mf_facts(q$M)$dimension * (1 + model_width(q$model))
 
-# Each record's gradient, a function of it and of the request, shortened to the radius whatever it is
-curve_sum <- function(q, x) {
+# Each record's gradient, a function of it and of the request. The sum shortens it to the radius, whatever it is.
+curve_rows <- function(q, x) {
   model <- read_model(q$model)
   spec <- list(response = as.name(q$model$responses[[1]]), predictors = model$spec$predictors, wants = model$wants,
                declared = character(), bounds = model$bounds["x"], columns = model$columns)
@@ -19,8 +19,12 @@ curve_sum <- function(q, x) {
   data <- features_at(q$M, state, list(matrix(q$frame, d), q$lambda), r$x, r$y, ask)
   psi <- clipped_responses(data, q$weight)
   gradients <- matrix(data$features, curve_dimension(q)) * psi[rep(seq_len(d), 1 + length(ask$reach)), ]
-  flat <- euclidean(nrow(gradients))
-  MEAN_VECTORS$mean$sum(list(M = flat, center = numeric(nrow(gradients)), radius = q$radius), t(gradients))
+  t(gradients)
+}
+
+curve_sum <- function(q, x) {
+  rows <- curve_rows(q, x)
+  MEAN_VECTORS$mean$sum(list(M = euclidean(ncol(rows)), center = numeric(ncol(rows)), radius = q$radius), rows)
 }
 
 curve_refused <- function(policy, request) {
@@ -35,7 +39,7 @@ curve_refused <- function(policy, request) {
 }
 
 CURVE_VECTORS <- list(
-  curve = list(sum = curve_sum, length = function(q) q$radius, moved = function(q) 2 * q$radius,
+  curve = list(sum = curve_sum, rows = function(q, x) shorten_rows(curve_rows(q, x), q$radius), length = function(q) q$radius, moved = function(q) 2 * q$radius,
                dimension = curve_dimension, refused = curve_refused,
                fields = c("M", "center", "at", "model", "weight", "frame", "lambda", "speed"))
 )

@@ -127,55 +127,6 @@ noisy_moment_wishart <- function(sum, scale, moved) {
   sum + scale / 2 * (one - two)
 }
 
-# ---- at sites --------------------------------------------------------------------------------------------------------
-# Sums that sites send with noise. Numbers of rows differ from site to site, and the grid must not: so many rows at a
-# time are added up as whole numbers, and sums of these in two parts, which stay exact.
-
-SCATTER_ROWS <- 2^12
-SCATTER_PART <- 2^25
-
-scatter_grid <- function(d) moment_grid(SCATTER_ROWS, d)
-
-# as moment_sum(), of any number of rows, but for one rounding at last
-scatter_matrix <- function(rows, grid) {
-  high <- low <- matrix(0, ncol(rows), ncol(rows))
-  for (first in seq(1, by = SCATTER_ROWS, length.out = ceiling(nrow(rows) / SCATTER_ROWS))) {
-    S <- crossprod(rows[first:min(nrow(rows), first + SCATTER_ROWS - 1), , drop = FALSE])
-    part <- floor(S / SCATTER_PART)
-    high <- high + part
-    low <- low + (S - part * SCATTER_PART)
-  }
-  (high * SCATTER_PART + low) / 4^grid$bits
-}
-
-# the bound of logarithms at the request's point, which has the coordinates `at` at the centre
-scatter_bound <- function(q) tangent_bound(list(ball = list(radius = q$radius)), q$at %||% 0)
-
-# each record's product uu', u its logarithm there; what is no point counts as the centre
-scatter_sum <- function(q, x) {
-  d <- mf_facts(q$M)$dimension
-  ask <- list(manifold = q$M, center = stored_shape(q$M, q$center), ball = list(radius = q$radius))
-  p <- variance_point(q$M, ask, q$at %||% numeric(d))
-  grid <- scatter_grid(d)
-  length <- scatter_bound(q)
-  symmetric_entries(scatter_matrix(moment_rows(tangent_rows(q$M, x, ask, p), length, grid), grid)) * length^2
-}
-
-# products are taken at a point of the ball
-scatter_refused <- function(policy, request) {
-  if (is.null(request$at)) return(NULL)
-  if (length(request$at) != mf_facts(request$M)$dimension) return("message")
-  if (sum(request$at^2) > (request$radius * (1 + 1e-9))^2) "ball"
-}
-
-# uu' is as long as u is squared; two of orthogonal vectors are root 2 times as far apart (section 11)
-SCATTER_VECTORS <- list(
-  scatter = list(sum = scatter_sum, length = function(q) scatter_bound(q)^2,
-                 moved = function(q) sqrt(2) * scatter_bound(q)^2,
-                 dimension = function(q) symmetric_count(mf_facts(q$M)$dimension),
-                 fields = c("M", "center", "at?"), refused = scatter_refused)
-)
-
 # ---- a first look ----------------------------------------------------------------------------------------------------
 # By how much the first q eigenvalues exceed the mean of the others, all q together: a whole number of 2^-20 with
 # two-sided geometric noise (section 7)

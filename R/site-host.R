@@ -33,6 +33,7 @@
 #' @param ledger the site's [dp_ledger()]; with quotas each analyst spends from her own.
 #' @param keep `NULL`, or an existing directory at the site for the answers that went out, so that a request whose
 #'   answer was lost can be answered again. They are what the analyst has (or could have had) already.
+#' @param unit where the policy has a `unit` and the records no column of that name: whose each record is, a vector.
 #' @param identity for secure sums: the site's own key, or the path of its file; see [site_key()].
 #' @param host what `site_host()` returned.
 #' @param text a message.
@@ -58,7 +59,7 @@
 #'   dp_mean(x, spd(2), 1, diag(2), 1.5, delta = 1e-6, mechanism = "tangent")
 #' }
 #' @export
-site_host <- function(policy, x, ledger, keep = NULL, identity = NULL) {
+site_host <- function(policy, x, ledger, keep = NULL, identity = NULL, unit = NULL) {
   need_jsonlite()
   policy <- if (is_string(policy)) read_site_policy(policy) else check_policy(policy)
   check_ledger(ledger)
@@ -70,6 +71,7 @@ site_host <- function(policy, x, ledger, keep = NULL, identity = NULL) {
     abort_riemdp("argument", "`keep` must be an existing directory, or NULL.")
   }
   if (is.function(x) || is_chunks(x)) abort_riemdp("unsupported", "a host's records must be in memory.")
+  unit <- policy_unit_of(policy, x, unit)
   if (is.null(policy$columns)) {
     x <- plain_numbers(x) # by cells: one of them decides about no other
     n <- points_counted(policy$spaces, x)[1]
@@ -77,11 +79,32 @@ site_host <- function(policy, x, ledger, keep = NULL, identity = NULL) {
     x <- policy_table(policy, x)
     n <- as.double(if (is.data.frame(x)) nrow(x) else table_records(policy, x))
   }
+  shares <- if (!is.null(unit)) person_shares(unit, n)
+  n <- shares$units %||% n
   if (n < policy$least_records) abort_riemdp("argument", "the site has fewer records than its policy asks for.")
   if (policy$trust == "secure") need_sodium()
-  structure(list(policy = policy, hash = policy_hash(policy), x = x, n = n, ledger = ledger, keep = keep,
+  structure(list(policy = policy, hash = policy_hash(policy), x = x, n = n, shares = shares, ledger = ledger, keep = keep,
                  identity = if (!is.null(identity)) read_key(identity), sessions = new.env(parent = emptyenv())),
             class = "riemdp_site_host")
+}
+
+# whose each record is, NULL where the policy protects records
+policy_unit_of <- function(policy, x, unit) {
+  if (is.null(unit) && !is.null(policy$unit) && is.list(x)) unit <- unclass(x)[[policy$unit]]
+  if (is.null(unit) != is.null(policy$unit)) {
+    abort_riemdp("argument", "a policy with `unit` needs whose each record is: a column of that name, or `unit`.")
+  }
+  unit
+}
+
+# list(share: of each record, a part of 1 within its unit; units: how many). Records of nobody don't count.
+person_shares <- function(unit, n) {
+  unit <- plain_units(unit)
+  of <- match(unit, unique(unit[!is.na(unit)]))
+  if (length(of) != n) abort_riemdp("argument", "`unit` must have an element for each record.")
+  share <- 1 / tabulate(of, max(0, of, na.rm = TRUE))[of]
+  share[is.na(share)] <- 0
+  list(share = share, units = as.double(max(0, of, na.rm = TRUE)))
 }
 
 # the columns of a policy, nothing else: a table, or a list of variables where one holds points
@@ -303,7 +326,7 @@ reply_to <- function(host, message, digest, analyst) {
     if (!is.null(kept)) return(kept)
     pay_request(host, answer_event(request), message$id, digest, analyst)
   }
-  value <- tryCatch(silently(chunk_answer(request, host$x)), error = function(e) refuse_because("failed"))
+  value <- tryCatch(silently(chunk_answer(c(request, host$shares), host$x)), error = function(e) refuse_because("failed"))
   answer <- wire_write("answer", id = message$id, policy = host$hash, value = wire_value(value))
   if (noisy) keep_answer(host, message$id, digest, answer)
   answer
@@ -368,7 +391,7 @@ site_remote <- function(send, ...) {
   }
   hash <- told$hash
   out <- site(told$records, function(request) ask_remote(send, request, hash))
-  out$policy <- c(policy[c("site", "trust")], list(hash = hash))
+  out$policy <- c(policy[c("site", "trust", "unit")], list(hash = hash))
   out$budget <- function() budget_left(send)
   out
 }

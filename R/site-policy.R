@@ -35,6 +35,10 @@
 #' @param delta for a ledger by the rule "basic": at which delta an answer is priced.
 #' @param most_answers most answers that are given under this policy, to all together; `NULL` for as many as the ledger
 #'   covers. A run of many rounds has one for each, of a secure sum as well.
+#' @param unit whom answers protect, `NULL` for a record: e.g. `"patient"`, of whom there may be several records. A unit
+#'   counts once, with the average of its records' vectors, and is replaced with all of them; numbers of records are
+#'   numbers of units then. It is the name of the column that says whose a record is, which need not be among `columns`;
+#'   where records are points, see `unit` of [site_host()]. A unit whose records lie at two sites counts as two.
 #' @param file path of a file. `write_site_policy()` doesn't replace one.
 #' @param policy what `site_policy()` returned.
 #' @return `site_policy()` and `read_site_policy()`: a list of class `riemdp_site_policy`. `write_site_policy()`: its
@@ -53,7 +57,7 @@
 #' @export
 site_policy <- function(site, spaces = NULL, radius = NULL, least_noise, ..., columns = NULL, sums = NULL,
                         trust = "noise", least_records = 10, data_set = "default", part = NULL, delta = NULL,
-                        least_sites = 3, colluding = 1, partners = NULL, most_answers = NULL) {
+                        least_sites = 3, colluding = 1, partners = NULL, most_answers = NULL, unit = NULL) {
   check_no_more(...)
   need_jsonlite()
   what <- policy_records(spaces, radius, columns)
@@ -66,7 +70,8 @@ site_policy <- function(site, spaces = NULL, radius = NULL, least_noise, ..., co
     sums = policy_sums(sums, what$columns, trust), trust = trust,
     least_records = as.double(check_count(least_records, "least_records", most = 1e9)),
     data_set = policy_name(data_set, "data_set"), part = if (!is.null(part)) policy_name(part, "part"), delta = delta,
-    most_answers = if (!is.null(most_answers)) as.double(check_count(most_answers, "most_answers", most = 1e9))
+    most_answers = if (!is.null(most_answers)) as.double(check_count(most_answers, "most_answers", most = 1e9)),
+    unit = if (!is.null(unit)) policy_unit(unit, trust)
   ), secure), class = "riemdp_site_policy")
 }
 
@@ -88,6 +93,11 @@ policy_records <- function(spaces, radius, columns) {
     wire_manifold(check_manifold(M))
     M
   }), radius = check_number(radius, "radius", positive = TRUE))
+}
+
+policy_unit <- function(unit, trust) {
+  if (trust == "curator") abort_riemdp("unsupported", "sums of units are answered with noise only.")
+  policy_name(unit, "unit")
 }
 
 policy_columns <- function(columns) {
@@ -147,7 +157,7 @@ check_policy <- function(policy) {
 }
 
 POLICY_FIELDS <- c("site", "least_noise", "sums", "trust", "least_records", "data_set")
-POLICY_MORE <- c("spaces", "radius", "columns", "part", "delta", "most_answers", "least_sites", "colluding", "partners")
+POLICY_MORE <- c("spaces", "radius", "columns", "part", "delta", "most_answers", "unit", "least_sites", "colluding", "partners")
 
 # the text of a policy: the same for the same policy, whichever version of a package writes JSON
 policy_text <- function(policy) {
@@ -171,6 +181,7 @@ policy_text <- function(policy) {
     if (!is.null(policy$part)) c(part = quoted(policy$part)),
     if (!is.null(policy$delta)) c(delta = number(policy$delta)),
     if (!is.null(policy$most_answers)) c(most_answers = number(policy$most_answers)),
+    if (!is.null(policy$unit)) c(unit = quoted(policy$unit)),
     if (policy$trust == "secure") {
       c(least_sites = number(policy$least_sites), colluding = number(policy$colluding),
         partners = named(policy$partners))
@@ -238,7 +249,8 @@ print.riemdp_site_policy <- function(x, ...) {
       },
       sprintf("  for sums of: %s\n", paste(x$sums, collapse = ", ")),
       if (!is.null(x$radius)) sprintf("  clipped to a radius of at most %s\n", number(x$radius)),
-      sprintf("  from %s records on\n", number(x$least_records)),
+      sprintf("  from %s %s on\n", number(x$least_records), if (is.null(x$unit)) "records" else "units"),
+      if (!is.null(x$unit)) sprintf("  a %s counts once, with the average over its records\n", x$unit),
       if (!is.null(x$most_answers)) sprintf("  %.0f answers in all\n", x$most_answers),
       switch(x$trust,
         noise = sprintf("  sums with noise only, of multiplier %s or more\n", number(x$least_noise)),

@@ -235,7 +235,7 @@ secure_masked <- function(host, fields, analyst, pay) {
   own$there <- sort(there)
   d <- vector_dimension(query)
   pay(event_gaussian(outwards_down(secure_multiplier(query)), "replace-one"))
-  x <- site_integers(query, host$x, query$step, query$ratio)
+  x <- site_integers(c(query, host$shares), host$x, query$step, query$ratio)
   x <- add_masked(x, mask_of(derived_key("self", own$keys$self, query$session), d))
   for (j in setdiff(own$there, query$index)) {
     mask <- pair_mask(own$keys$mask, bytes_hex(own$others[[j]]$mask), query$session, d)
