@@ -50,8 +50,10 @@ shared_gradients <- function(x, problem, clip, sd) {
 # by what the records of a chunk are counted
 problem_counts <- function(problem) switch(problem$kind, pca = "rows", callback = "own", "points")
 
-# columns of tables in chunks
-chunk_width <- function(x) chunk_ask(check_chunks(x), list(kernel = "columns"), only = 1, private = TRUE)[[1]]
+# columns of tables in chunks; sites aren't asked for them
+chunk_width <- function(x) {
+  if (at_sites(x)) site_width(x) else chunk_ask(x, list(kernel = "columns"), only = 1, private = TRUE)[[1]]
+}
 
 # rows longer than `bound` shortened to it, one by one
 shorten_rows <- function(data, bound) {

@@ -92,15 +92,15 @@ SITE_KERNELS <- list(
 #'            site(80, function(request) site_answer(request, south, "sums")))
 #' dp_mean(y, spd(2), epsilon = 1, center = diag(2), radius = 1.5, mechanism = "wrapped")
 #' @export
-sites <- function(..., shares = FALSE, colluding = NULL, map = NULL, secure = FALSE, dropouts = 0) {
+sites <- function(..., shares = FALSE, colluding = NULL, map = NULL, secure = FALSE, dropouts = 0, columns = NULL) {
   all <- list(...)
   ok <- vapply(all, function(s) {
     inherits(s, "riemdp_site") && is.list(s) && is.function(s$ask) && is.double(s$n) && length(s$n) == 1
   }, NA)
   if (length(ok) == 0 || !all(ok)) abort_riemdp("argument", "give sites, as site() makes them.")
   shares <- noise_shares(all, check_flag(shares, "shares"), colluding, check_flag(secure, "secure"), dropouts)
-  pieces <- lapply(unname(all), function(s) list(kind = "site", ask = s$ask))
-  x <- new_chunks(pieces, vapply(all, function(s) s$n, 0), NULL, NULL, NULL, map, "sites")
+  pieces <- lapply(unname(all), function(s) list(kind = "site", ask = s$ask, policy = s$policy))
+  x <- new_chunks(pieces, vapply(all, function(s) s$n, 0), NULL, NULL, NULL, map, "sites", columns)
   x$shares <- shares
   x$policies <- unlist(lapply(unname(all), function(s) {
     if (!is.null(s$policy)) sprintf("the site \"%s\" answers by its policy %s", s$policy$site, s$policy$hash)
@@ -200,9 +200,10 @@ share_words <- function(details) {
          })
 }
 
-silent_sites <- function(details) {
+silent_sites <- function(details, what = "") {
   if (isTRUE(details$alive < details$sites)) {
-    sprintf("  of %d of %d sites: the others didn't answer", as.integer(details$alive), as.integer(details$sites))
+    sprintf("  %sof %d of %d sites: the others didn't answer", what, as.integer(details$alive),
+            as.integer(details$sites))
   }
 }
 
@@ -210,6 +211,28 @@ silent_sites <- function(details) {
 share_excess <- function(shares) sqrt(shares$sites / ((shares$threshold %||% shares$sites) - shares$colluding))
 
 answer_event <- function(request) event_gaussian(outwards_down(request$sd / vector_moved(request)), "replace-one")
+
+# What sites are asked for by a plan of shared noise (`share_sd`, or `query` of a secure sum); `about` says what of
+shared_request <- function(plan, about, M, center) {
+  m0 <- .Call(riemdp_stored, M, center)
+  if (is.null(plan$query)) return(c(list(kernel = "noisy", center = m0, sd = plan$share_sd), about))
+  c(list(kernel = "join", center = m0), plan$query)
+}
+
+# How many columns the rows at sites have, a public number: what `columns` of sites() says, or the d of the one space
+# R^d that is in the policies of all that have one
+site_width <- function(x) {
+  if (!is.null(x$columns)) {
+    if (all(x$columns == "number")) return(length(x$columns))
+    abort_riemdp("argument", "`columns` of sites must all be numbers here.")
+  }
+  policies <- Filter(Negate(is.null), lapply(x$pieces, `[[`, "policy"))
+  of <- function(M) if (inherits(M, "riemdp_euclidean")) M$param
+  d <- Reduce(intersect, lapply(policies, function(policy) unlist(lapply(policy$spaces, of))))
+  if (length(d) == 1) return(d)
+  abort_riemdp("argument", paste("how many columns the sites' rows have must be said: sites(columns = c(a = \"number\",",
+                                 "...)), or by policies with one Euclidean space."))
+}
 
 # The sum of all sites' answers to a request for one with noise
 noisy_sum <- function(x, request) {

@@ -171,6 +171,12 @@ ds_dp_optimize <- function(conns, problem, ..., how = list(shares = TRUE), site 
 
 #' @rdname datashield
 #' @export
+ds_dp_pga <- function(conns, manifold, ..., how = list(shares = TRUE), site = NULL) {
+  dp_pga(do.call(ds_sites, c(list(conns, site = site), how)), manifold, ...)
+}
+
+#' @rdname datashield
+#' @export
 ds_ledger <- function(conns, site = NULL) {
   do.call(rbind, lapply(ds_sends(conns, site), budget_left))
 }

@@ -135,7 +135,7 @@ dp_pca <- function(data, q = 1, epsilon = NULL, delta = 0, bound, ...,
                     output = missing(output), noise_multiplier = missing(noise_multiplier),
                     calibration = missing(calibration))
   about <- run_neighbours(neighbours, sampling)
-  kind <- pca_kind(mechanism, names(which(steps_given)), is_chunks(data))
+  kind <- pca_kind(mechanism, names(which(steps_given)), is_chunks(data), is_chunks(data) && !is.null(data$shares))
   if (kind != "rgd") {
     return(release_components(data, q, epsilon, delta, bound, kind, gap, unit, about, source, ledger, data_set, part))
   }
@@ -146,7 +146,11 @@ dp_pca <- function(data, q = 1, epsilon = NULL, delta = 0, bound, ...,
 }
 
 # "rgd", or which of the others; from how the call is made
-pca_kind <- function(mechanism, steps_given, chunked) {
+pca_kind <- function(mechanism, steps_given, chunked, shared) {
+  if (shared) {
+    if (mechanism != "rgd" && !length(steps_given)) return(mechanism)
+    abort_riemdp("unsupported", "sites that add noise send one sum of products, and no gradient steps.")
+  }
   if (mechanism == "rgd") return(mechanism)
   if (mechanism == "auto") return(if (length(steps_given) || chunked) "rgd" else mechanism)
   if (chunked) {
@@ -165,6 +169,12 @@ pca_kind <- function(mechanism, steps_given, chunked) {
 release_components <- function(data, q, epsilon, delta, bound, mechanism, gap, unit, about, source, ledger, data_set,
                                part) {
   replace <- about == "replace"
+  if (is_chunks(data)) {
+    check_shared_moment(unit, replace)
+    ask <- pca_shared(data, component_ask(chunk_count(data), site_width(data), q, epsilon, delta, mechanism, gap), bound)
+    ask$source <- stated_source(source)
+    return(release_private(components_estimator, ask, list(x = data, n = ask$n), ledger, data_set, part))
+  }
   given <- with_units(unit, data, "data", least = replace)
   units <- given$units
   data <- pca_rows(plain_numbers(given$x))
@@ -178,6 +188,16 @@ release_components <- function(data, q, epsilon, delta, bound, mechanism, gap, u
   release_private(components_estimator, ask, list(x = data, units = units, n = n), ledger, data_set, part)
 }
 
+# `ask` for sites that add noise: rows are points of R^d, and are shortened as points that are moved to a ball around 0
+pca_shared <- function(x, ask, bound) {
+  M <- euclidean(ask$d)
+  shared <- ask_shared(list(manifold = M, ball = list(radius = bound), parts = ask), x)
+  ask <- shared$parts
+  ask[c("shares", "assumptions", "about")] <- shared[c("shares", "assumptions", "about")]
+  ask[c("bound", "columns", "space", "center")] <- list(bound, names(x$columns), M, numeric(ask$d))
+  ask
+}
+
 # the sum of what each record, or unit, counts
 records_moment <- function(rows, units, grid) {
   if (is.null(units)) moment_sum(rows, grid) else unit_moment_sum(rows, units, grid)
@@ -187,23 +207,32 @@ components_estimator <- list(
   entry = function(plan, ask) entry_words("dp_pca", component_words(plan$noise), ask$unit),
   parts = c(scale = "scale", theorem = "text", event = "event"),
   plan = function(ask) {
-    noise <- component_plan(ask)
-    price <- component_price(noise, ask, "bound is", unit = ask$unit)
-    list(noise = noise, scale = noise$scale, theorem = component_theorem(noise$mechanism),
+    noise <- if (is.null(ask$shares)) component_plan(ask) else shared_noise(ask, ask$shares, ask$about)
+    said <- if (is.null(ask$shares)) "bound is" else "bound and number of columns are"
+    price <- component_price(noise, ask, said, unit = ask$unit)
+    price$guarantee$assumptions <- c(price$guarantee$assumptions, ask$assumptions)
+    list(noise = noise, scale = noise$scale, theorem = component_theorem(noise$mechanism, noise$shares),
          guarantee = price$guarantee, event = price$event)
+  },
+  ready = function(records, plan, ask) {
+    if (!is.null(ask$shares)) check_shared(records$x, plan$noise, ask$space, ask$center)
+    records
   },
   event = function(plan, ask) plan$event,
   draw = function(records, plan, ask, budget) {
+    if (!is.null(ask$shares)) return(draw_shared_components(records$x, plan$noise, ask$space, ask$center, ask))
     size <- drawn_size(records$n, ask)
     sum <- records_moment(moment_rows(records$x, ask$bound, ask$grid), records$units, ask$grid)
     c(draw_components(sum, plan$noise, ask$q), list(size = size))
   },
   answer = function(out, plan, ask, budget) {
-    facts <- components_facts(out, ask, ask$bound, ask$columns)
+    # points of the ball have logarithms of its radius, and of what doubles make of that
+    facts <- components_facts(out, ask, if (is.null(ask$shares)) ask$bound else scatter_bound(ask$about), ask$columns)
+    facts$bound <- ask$bound
     M <- if (ask$q == 1) sphere(ask$d - 1) else grassmann(ask$d, ask$q)
     value <- unname(facts$loadings)
     do.call(new_release, c(list(
-      if (ask$q == 1) as.vector(value) else value, c("riemdp_components", "riemdp_pca"), manifold = M, n = ask$n,
+      if (ask$q == 1) as.vector(value) else value, c("riemdp_components", "riemdp_pca"), manifold = M, n = out[["n"]] %||% ask$n,
       size = out$size, unit = ask$unit), facts, list(budget = budget, guarantee = plan$guarantee)))
   }
 )
