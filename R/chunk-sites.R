@@ -10,7 +10,7 @@ SITE_KERNELS <- list(
 #' Records that stay with their holders
 #'
 #' `sites()` stands for records at several sites, e.g. hospitals, in [dp_mean()], [dp_optimize()], [dp_pca()] and, where
-#' sites add noise, [dp_covariance()].
+#' sites add noise, [dp_covariance()] and [dp_pga()].
 #' Records don't move: a request goes to each site, which answers by [site_answer()] with a sum over its records:
 #' tangent vectors at a public point or iterate, each record first moved to the public ball (or its gradient clipped).
 #' The curator adds the sums up, draws the noise once and releases.
@@ -19,9 +19,9 @@ SITE_KERNELS <- list(
 #' What a site answers is its own policy, `answers`:
 #' * `"noisy"`, the default: sums that carry noise, drawn at the site. Each costs anew, whoever asks and whatever was
 #'   asked before, so the site keeps a [dp_ledger()]: the answer is paid for as
-#'   `event_gaussian(request$sd / (2 * request$radius))` (for products of vectors, [dp_covariance()], twice the radius
-#'   is root 2 times the square of their length) before its noise is drawn, and refused where the budget doesn't cover
-#'   it.
+#'   `event_gaussian(request$sd / (2 * request$radius))` (for products of vectors, of [dp_covariance()], [dp_pga()] and
+#'   [dp_pca()], twice the radius is root 2 times the square of their length) before its noise is drawn, and refused
+#'   where the budget doesn't cover it.
 #'   A ledger by the rule "zcdp", "gdp" or "rdp" suits; one by "basic" needs `delta`, at which Gaussian noise has an
 #'   epsilon.
 #' * `"sums"`: sums over the site's records as they are, one for each round of the solver. **The curator is trusted**
@@ -32,10 +32,12 @@ SITE_KERNELS <- list(
 #' available for sites, and `"kng"` with doubles draws without the counts that would make it faster. Requests between
 #' sites and curator should be encrypted (mirai does so over TLS).
 #'
-#' With `shares = TRUE` each site adds a share of Gaussian noise to its sum, and `"noisy"` answers will do. One sum is
-#' asked for, so this is for `dp_mean(mechanism = "tangent", delta = )` and `dp_covariance(delta = )`. The
-#' shares are such that the guarantee holds
-#' against `colluding` sites that pool what they know, the curator included:
+#' With `shares = TRUE` each site adds a share of Gaussian noise to its sum, and `"noisy"` answers will do. Few sums are
+#' asked for then: one by `dp_mean(mechanism = "tangent")`, `dp_covariance()`, `dp_pca()` and `dp_pga()` at a point that
+#' is there, two by `dp_pga()` that looks for a mean first, one for each step by `dp_optimize(method = "rgd")`; all with
+#' `delta`. Of `dp_covariance()`, `dp_pca()` and `dp_pga()` the policies that sites have sent are held against all that
+#' is to be asked before the first site pays; whether all budgets are enough only the sites know. The shares are such
+#' that the guarantee holds against `colluding` sites that pool what they know, the curator included:
 #' * the default, all sites but one: each site's sum carries by itself all the noise that the guarantee needs, so it
 #'   holds even against the curator together with all other sites; the release has \eqn{\sqrt k} times the noise of a
 #'   trusted curator's, k the number of sites;
@@ -51,7 +53,7 @@ SITE_KERNELS <- list(
 #' @param shares whether sites add noise shares.
 #' @param colluding number of sites against whose pooled knowledge the guarantee holds; `NULL` for all but one. Only
 #'   with `shares`.
-#' @param map as in [chunks()].
+#' @param map,columns as in [chunks()]. `columns` is for [dp_pca()]: sites aren't asked how many columns they have.
 #' @param secure whether sites add their sums under masks, so that nobody sees one site's and the noise is one curator's
 #'   (but for `colluding`, by default 1 of three sites or more, and `dropouts`); for sites by [site_remote()] whose
 #'   policies have `trust = "secure"`.
@@ -230,8 +232,8 @@ site_width <- function(x) {
   of <- function(M) if (inherits(M, "riemdp_euclidean")) M$param
   d <- Reduce(intersect, lapply(policies, function(policy) unlist(lapply(policy$spaces, of))))
   if (length(d) == 1) return(d)
-  abort_riemdp("argument", paste("how many columns the sites' rows have must be said: sites(columns = c(a = \"number\",",
-                                 "...)), or by policies with one Euclidean space."))
+  abort_riemdp("argument", paste("how many columns the sites' rows have must be said: by sites(columns = ), e.g. c(a =",
+                                 "\"number\", b = \"number\"), or by policies with one Euclidean space."))
 }
 
 # The sum of all sites' answers to a request for one with noise

@@ -86,7 +86,8 @@ shared_about <- function(noise, about, ask) {
   length <- vector_length(about)
   noise$about <- about
   if (is.null(shares$threshold)) {
-    noise$share_sd <- noise$needed * length / sqrt(shares$sites - shares$colluding)
+    noise$share <- noise$needed / sqrt(shares$sites - shares$colluding)
+    noise$share_sd <- noise$share * length
     return(with_scale(noise, noise$needed * share_excess(shares), ask))
   }
   found <- secure_query(shares, about, noise$needed / noise$moved, ask$n)
@@ -111,7 +112,7 @@ draw_shared <- function(x, noise, M, center, ask) {
   if (is.null(noise$query)) {
     request <- shared_request(noise, noise$about, M, center)
     # against those who collude the others' shares are the noise
-    pay(price_normal(noise$moved, noise$share_sd * sqrt(shares$sites - shares$colluding) / length, "chunks.md, 4"))
+    pay(price_normal(noise$moved, noise$share * sqrt(shares$sites - shares$colluding), "chunks.md, 4"))
     plans <- lapply(x$sizes, function(n) noise_steps(request, request$sd / vector_moved(request), n))
     noise$spread <- shared_spread(lapply(plans, `[[`, "step"), lapply(plans, `[[`, "ratio"), length, d)
     return(list(sum = symmetric_matrix(noisy_sum(x, request) / length, d), n = ask$n, noise = noise))

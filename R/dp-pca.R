@@ -32,9 +32,16 @@
 #' `bench/directions.csv` of the sources) the loss was at most 1.05 times that of the best mechanism in 222 of 226
 #' cells, and 1.12 times in the worst.
 #' `"gauss"` or `"laplace"`, whose guarantee is about the machine, is taken where it errs by up to 5 % more.
-#' Gradient steps are taken where records are in [chunks()], and where an argument of theirs is given (`lr`, `steps`,
-#' `clip`, `method`, `batch`, `sampling`, `rate`, `output`, `noise_multiplier`, `calibration`); the others are for rows
-#' in memory.
+#' Gradient steps are taken where records are in [chunks()] or at [sites()] that trust the curator, and where an
+#' argument of theirs is given (`lr`, `steps`, `clip`, `method`, `batch`, `sampling`, `rate`, `output`,
+#' `noise_multiplier`, `calibration`); the others are for rows in memory.
+#'
+#' @section Sites that add noise:
+#' Of [sites()] with `shares = TRUE` or `secure = TRUE` each adds its noise to the sum of its rows' products, normal
+#' noise (`"gauss"`, with `delta`), for a public number of rows; no gradient steps. How many columns they have is
+#' public: it is said by `columns` of [sites()], or the policies of all sites have one Euclidean space in common.
+#' Policies need `sums = "scatter"` and the space [euclidean()] of so many dimensions. The guarantee is about real
+#' numbers, and assumes what [guarantee()] lists. Proof: section 11 of the file.
 #'
 #' @section Units and private numbers:
 #' With `unit` what is released is about \eqn{\frac1m\sum_u\frac1{k_u}\sum_{i\in u}z_iz_i^\top}, the mean over the m
@@ -63,7 +70,7 @@
 #' simulated rows with 10 columns the error (sine of the angle, root mean square of 150 runs) was .35, .49, .53 and .55
 #' times that for a public number at n epsilon of 200, 500, 2,000 and 10,000.
 #'
-#' @param data numeric matrix or data frame, rows are records; or such tables in [chunks()].
+#' @param data numeric matrix or data frame, rows are records; or such tables in [chunks()], or at [sites()].
 #' @param q dimension of the subspace, below the number of columns.
 #' @param epsilon,delta privacy budget; gradient steps and `"gauss"` need `delta` > 0.
 #' @param bound public bound of the length of a row.
@@ -171,7 +178,8 @@ release_components <- function(data, q, epsilon, delta, bound, mechanism, gap, u
   replace <- about == "replace"
   if (is_chunks(data)) {
     check_shared_moment(unit, replace)
-    ask <- pca_shared(data, component_ask(chunk_count(data), site_width(data), q, epsilon, delta, mechanism, gap), bound)
+    ask <- component_ask(chunk_count(data), site_width(data), q, epsilon, delta, mechanism, gap)
+    ask <- pca_shared(data, ask, bound)
     ask$source <- stated_source(source)
     return(release_private(components_estimator, ask, list(x = data, n = ask$n), ledger, data_set, part))
   }
@@ -232,8 +240,8 @@ components_estimator <- list(
     M <- if (ask$q == 1) sphere(ask$d - 1) else grassmann(ask$d, ask$q)
     value <- unname(facts$loadings)
     do.call(new_release, c(list(
-      if (ask$q == 1) as.vector(value) else value, c("riemdp_components", "riemdp_pca"), manifold = M, n = out[["n"]] %||% ask$n,
-      size = out$size, unit = ask$unit), facts, list(budget = budget, guarantee = plan$guarantee)))
+      if (ask$q == 1) as.vector(value) else value, c("riemdp_components", "riemdp_pca"), manifold = M,
+      n = out[["n"]] %||% ask$n, size = out$size, unit = ask$unit), facts, list(budget = budget, guarantee = plan$guarantee)))
   }
 )
 

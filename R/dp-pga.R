@@ -39,6 +39,15 @@
 #' around a point .4 radii away), had the mean been public; 1.54 times in one cell, the outlines in 96 dimensions with
 #' epsilon = 10 and no `delta`, where directions drawn by `"bingham"` are best.
 #'
+#' Of [sites()] with `shares = TRUE` or `secure = TRUE` each adds its noise to the sum of its records' products, normal
+#' noise (`"gauss"`, with `delta`), for a public number of records. `from` is `"mean"` there, and the mean that of
+#' logarithms at the centre (`"tangent"` of [dp_mean()], not the Frechet mean on curved spaces): one request for their
+#' sum, and a second one, at the point that follows from it, for that of the products. Each site pays for both. Together
+#' they cost what one normal release of the same \eqn{\mu} does, as squares of \eqn{\mu} add up: `share` is the mean's
+#' part of these, and the directions' noise grows by 1/sqrt(1 - share). What a site's policy refuses is told before any
+#' site pays; if a site refuses the second request for want of budget, the first is paid and nothing is released. The
+#' guarantee is about real numbers, and assumes what [guarantee()] lists.
+#'
 #' The frame of coordinates is a public function of p. Both parts are paid for at once, before either is drawn. No
 #' record's scores are ever released.
 #'
@@ -53,7 +62,7 @@
 #'   grows by 1/(1 - share). With a small share the released mean lies off the records' own, and the way there counts as
 #'   a direction in which they vary.
 #' @param mechanism of the directions, see [dp_pca()].
-#' @param mean_mechanism of the mean, see [dp_mean()].
+#' @param mean_mechanism of the mean, see [dp_mean()]; for sites `"auto"` is `"tangent"`.
 #' @param gap public guess of how far the q-th eigenvalue is above the next one, a share of L^2, as in [dp_pca()].
 #' @param unit whose record each one is, or the name of the column of `x` that says so: units are protected then, each
 #'   with all its records, and `n` counts them. See [dp_mean()].
@@ -63,10 +72,12 @@
 #'   of `moments` of [dp_pca()], 0 where noise alone might give it) and `shares` of the second moment, both `NULL` where
 #'   no matrix was released; `mean_release` (that of [dp_mean()], `NULL` but for `from = "mean"`), `components` (the
 #'   rest of what [dp_pca()] says, in the coordinates that [mf_coords()] gives at p), `manifold`, `n` (`NA` where it is
-#'   private), `size`, `unit`, `center`, `radius`, `length` (L), `at`, `from` (`"at"` where that is given), `mechanism`,
-#'   `expected_error`, `source`, `guarantee` (of both parts together), `budget`, `draws`. Errors:
-#'   `riemdp_error_unsupported` for users' manifolds, those of dimension 1, chunks, and what a mechanism does not do;
-#'   `riemdp_error_argument`, `riemdp_error_shape` and `riemdp_error_radius` as for [dp_mean()].
+#'   private; of a secure sum those at sites that answered for the directions), `size`, `unit`, `center`, `radius`,
+#'   `length` (L), `at`, `from` (`"at"` where that is given), `mechanism`, `expected_error`, `source`, `guarantee` (of
+#'   both parts together), `budget`, `draws`. Errors: `riemdp_error_unsupported` for users' manifolds, those of
+#'   dimension 1, chunks, sites without noise, and what a mechanism does not do; `riemdp_error_refused` for what a
+#'   site's policy or budget doesn't allow; `riemdp_error_argument`, `riemdp_error_shape` and `riemdp_error_radius` as
+#'   for [dp_mean()].
 #' @references
 #' Fletcher, P. T., Lu, C., Pizer, S. M. and Joshi, S. (2004). Principal geodesic analysis for the study of nonlinear
 #' statistics of shape. *IEEE Transactions on Medical Imaging* 23, 995-1005. \doi{10.1109/TMI.2004.831793}
@@ -185,7 +196,7 @@ pga_ask <- function(M, n, epsilon, center, radius, q, delta, at, share, mechanis
 }
 
 # Where sites add noise it is normal in both parts, and together they are one normal release: squares of mu add up
-# (proofs/accounting.md), and `share` is the mean's part of these
+# (proofs/accounting.md, section 3), and `share` is the mean's part of these
 shared_parts <- function(ask, radius) {
   check_normal_noise(ask$parts)
   mu <- gaussian_mu(ask$epsilon, ask$delta) * (1 - 1e-9)

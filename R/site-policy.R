@@ -14,7 +14,8 @@
 #' @param ... nothing; later arguments must be named.
 #' @param sums which sums are answered: `"mean"` (tangent vectors at a public point, for [dp_mean()]), `"gradient"`
 #'   (gradients of a [problem()] at a public point, for [dp_optimize()]), `"scatter"` (products of the coordinates of
-#'   logarithms at a public point of the ball, for [dp_covariance()]).
+#'   logarithms at a public point of the ball, for [dp_covariance()], [dp_pga()] and [dp_pca()]). `dp_pga()` that looks
+#'   for a mean first needs `"mean"` as well.
 #' @param trust `"noise"`: every answer carries noise, drawn at the site and paid for from its ledger. `"curator"`: sums
 #'   as they are are answered as well, and **whoever asks is trusted** with all that they tell, single records included;
 #'   see [sites()]. Under an analyst who isn't the curator that is no protection.
