@@ -375,6 +375,9 @@ test_that("what a geodesic analysis of sites says of its noise is so", {
   expect_output(print(r), "real-number model")
   expect_identical(summary(r)$n, 200)
   expect_s3_class(tidy(r), "data.frame")
+  there <- dp_pga(remotes(hosts, shares = TRUE), M, 3, center, 1.5, delta = 1e-6, at = at)
+  for (host in hosts) expect_match(guarantee(there)$assumptions, paste0(host$policy$site, ".*", host$hash), all = FALSE)
+  expect_match(guarantee(there)$assumptions, "adds its share of the noise as asked", all = FALSE)
   # nothing that holds records or can reach them
   expect_false(internal$holds_code(unclass(r)[setdiff(names(r), c("manifold", "guarantee"))]))
 })
