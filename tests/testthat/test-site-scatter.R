@@ -530,6 +530,7 @@ test_that("directions that sites don't serve are refused before anything is paid
   refused("refused", one("mean"), words = "\"south\": the site's policy doesn't have this statistic")
   refused("refused", one("mean"), at = at)
   refused("refused", one("scatter"))
+  expect_identical(spent(hosts[[1]]), 0)
   expect_s3_class(run(one("scatter"), at = at), "riemdp_pga")
   paid <- spent(hosts[[1]])
   expect_gt(paid, 0)
