@@ -241,7 +241,8 @@ components_estimator <- list(
     value <- unname(facts$loadings)
     do.call(new_release, c(list(
       if (ask$q == 1) as.vector(value) else value, c("riemdp_components", "riemdp_pca"), manifold = M,
-      n = out[["n"]] %||% ask$n, size = out$size, unit = ask$unit), facts, list(budget = budget, guarantee = plan$guarantee)))
+      n = out[["n"]] %||% ask$n, size = out$size, unit = ask$unit), facts,
+      list(budget = budget, guarantee = plan$guarantee)))
   }
 )
 
