@@ -566,6 +566,25 @@ test_that("directions that sites don't serve are refused before anything is paid
   expect_error(run(lying), class = "riemdp_error_chunk")
 })
 
+test_that("where a site's budget ends the others have paid for each request once", {
+  start <- function(limit) { # an epsilon
+    list(host_of("north", records[, , 1:120], sums = sums), host_of("south", records[, , 121:200], sums = sums, ledger = budget(limit)))
+  }
+  mu <- internal$gaussian_mu(3, 1e-6)
+  run <- function(hosts) {
+    x <- remotes(hosts, shares = TRUE)
+    expect_silent(expect_error(dp_pga(x, M, 3, center, 1.5, delta = 1e-6), "budget", class = "riemdp_error_refused"))
+  }
+  hosts <- start(0.9) # not even for the mean
+  run(hosts)
+  expect_equal(vapply(hosts, spent, 0), c(0.15 * mu^2, 0), tolerance = 1e-8)
+  expect_error(dp_mean(remotes(hosts, shares = TRUE), M, 3, center, 1.5, delta = 1e-6, mechanism = "tangent"), "budget", class = "riemdp_error_refused")
+  expect_equal(spent(hosts[[1]]), 1.15 * mu^2, tolerance = 1e-8)
+  hosts <- start(2) # for the mean alone
+  run(hosts)
+  expect_equal(vapply(hosts, spent, 0), c(1, 0.15) * mu^2, tolerance = 1e-8)
+})
+
 test_that("secure sums give directions with one curator's noise; who falls silent takes records and noise along", {
   skip_if_not_installed("sodium")
   make <- function(k, space = M, part = function(i) records[, , 20 * (i - 1) + 1:20], sums = c("mean", "scatter")) {
