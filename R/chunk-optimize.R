@@ -32,23 +32,33 @@ problem_tally <- function(problem, x, private, bound = NULL, units = NULL) {
   ), class = "riemdp_tally")
 }
 
-# Gradients of all records from sites that add noise: the C code adds none. `sd`: that of a curator's noise on the mean.
-shared_gradients <- function(x, problem, clip, sd) {
-  M <- problem$manifold
+# What sites that add noise are asked for at a point (stored numbers): a sum of gradients. `sd`: that of a curator's noise
+# on the mean.
+gradient_request <- function(x, problem, clip, sd, p) {
   n <- sum(x$sizes)
-  about <- list(M = M, radius = clip, vector = "gradient", problem = problem)
-  if (is.null(x$shares$threshold)) {
-    sd <- sd * n / sqrt(x$shares$sites - x$shares$colluding)
-    ask <- function(p) noisy_sum(x, c(about, list(kernel = "noisy", sd = sd, center = p)))
+  about <- list(M = problem$manifold, radius = clip, vector = "gradient", problem = problem)
+  plan <- if (is.null(x$shares$threshold)) {
+    list(share_sd = sd * n / sqrt(x$shares$sites - x$shares$colluding))
   } else {
-    query <- secure_query(x$shares, about, sd * n / vector_moved(about), n)$query
-    ask <- function(p) secure_sum(x, c(query, list(center = p)))$sum * query$step
+    secure_query(x$shares, about, sd * n / vector_moved(about), n)
   }
-  function(v) coords_stored(M, v$p, ask(v$p))
+  c(shared_request(plan, about), list(center = p))
+}
+
+# Gradients of all records from such sites: the C code adds no noise
+shared_gradients <- function(x, problem, clip, sd) {
+  function(v) {
+    request <- gradient_request(x, problem, clip, sd, v$p)
+    sum <- if (request$kernel == "noisy") noisy_sum(x, request) else
+      secure_sum(x, request[names(request) != "kernel"])$sum * request$step
+    coords_stored(problem$manifold, v$p, sum)
+  }
 }
 
 # by what the records of a chunk are counted
 problem_counts <- function(problem) switch(problem$kind, pca = "rows", callback = "own", "points")
 
-# columns of tables in chunks
-chunk_width <- function(x) chunk_ask(check_chunks(x), list(kernel = "columns"), only = 1, private = TRUE)[[1]]
+# columns of tables in chunks; sites aren't asked for them
+chunk_width <- function(x) {
+  if (at_sites(x)) site_width(x) else chunk_ask(x, list(kernel = "columns"), only = 1, private = TRUE)[[1]]
+}

@@ -10,7 +10,7 @@ SITE_KERNELS <- list(
 #' Records that stay with their holders
 #'
 #' `sites()` stands for records at several sites, e.g. hospitals, in [dp_mean()], [dp_optimize()], [dp_pca()] and, where
-#' sites add noise, [dp_covariance()], [dp_lm()] and [dp_regression()].
+#' sites add noise, [dp_covariance()], [dp_pga()], [dp_lm()] and [dp_regression()].
 #' Records don't move: a request goes to each site, which answers by [site_answer()] with a sum over its records:
 #' tangent vectors at a public point or iterate, each record first moved to the public ball (or its gradient clipped).
 #' The curator adds the sums up, draws the noise once and releases.
@@ -19,9 +19,9 @@ SITE_KERNELS <- list(
 #' What a site answers is its own policy, `answers`:
 #' * `"noisy"`, the default: sums that carry noise, drawn at the site. Each costs anew, whoever asks and whatever was
 #'   asked before, so the site keeps a [dp_ledger()]: the answer is paid for as
-#'   `event_gaussian(request$sd / (2 * request$radius))` (for products of vectors, [dp_covariance()], twice the radius
-#'   is root 2 times the square of their length) before its noise is drawn, and refused where the budget doesn't cover
-#'   it.
+#'   `event_gaussian(request$sd / (2 * request$radius))` (for products of vectors, of [dp_covariance()], [dp_pga()] and
+#'   [dp_pca()], twice the radius is root 2 times the square of their length) before its noise is drawn, and refused
+#'   where the budget doesn't cover it.
 #'   A ledger by the rule "zcdp", "gdp" or "rdp" suits; one by "basic" needs `delta`, at which Gaussian noise has an
 #'   epsilon.
 #' * `"sums"`: sums over the site's records as they are, one for each round of the solver. **The curator is trusted**
@@ -32,9 +32,13 @@ SITE_KERNELS <- list(
 #' available for sites, and `"kng"` with doubles draws without the counts that would make it faster. Requests between
 #' sites and curator should be encrypted (mirai does so over TLS).
 #'
-#' With `shares = TRUE` each site adds a share of Gaussian noise to its sum, and `"noisy"` answers will do. One sum is
-#' asked for by `dp_mean(mechanism = "tangent", delta = )`, `dp_covariance(delta = )` and `dp_lm(delta = )`, one for each
-#' step by `dp_optimize()` and `dp_regression(delta = )`. The shares are such that the guarantee holds against `colluding` sites that pool what they know, the curator included:
+#' With `shares = TRUE` each site adds a share of Gaussian noise to its sum, and `"noisy"` answers will do. Few sums are
+#' asked for then: one by `dp_mean(mechanism = "tangent")`, `dp_covariance()`, `dp_pca()`, `dp_lm()` and `dp_pga()` at a
+#' point that is there, two by `dp_pga()` that looks for a mean first, one for each step by
+#' `dp_optimize(method = "rgd")` and `dp_regression()`; all with `delta`. The policies that sites have sent are held
+#' against what is to be asked before the first site pays, and so is what their ledgers have left, where they say it (see
+#' [site_prices()]). The shares are such that the guarantee holds against `colluding` sites that pool what they know, the
+#' curator included:
 #' * the default, all sites but one: each site's sum carries by itself all the noise that the guarantee needs, so it
 #'   holds even against the curator together with all other sites; the release has \eqn{\sqrt k} times the noise of a
 #'   trusted curator's, k the number of sites;
@@ -50,7 +54,7 @@ SITE_KERNELS <- list(
 #' @param shares whether sites add noise shares.
 #' @param colluding number of sites against whose pooled knowledge the guarantee holds; `NULL` for all but one. Only
 #'   with `shares`.
-#' @param map as in [chunks()].
+#' @param map,columns as in [chunks()]. `columns` is for [dp_pca()]: sites aren't asked how many columns they have.
 #' @param secure whether sites add their sums under masks, so that nobody sees one site's and the noise is one curator's
 #'   (but for `colluding`, by default 1 of three sites or more, and `dropouts`); for sites by [site_remote()] whose
 #'   policies have `trust = "secure"`.
@@ -91,15 +95,15 @@ SITE_KERNELS <- list(
 #'            site(80, function(request) site_answer(request, south, "sums")))
 #' dp_mean(y, spd(2), epsilon = 1, center = diag(2), radius = 1.5, mechanism = "wrapped")
 #' @export
-sites <- function(..., shares = FALSE, colluding = NULL, map = NULL, secure = FALSE, dropouts = 0) {
+sites <- function(..., shares = FALSE, colluding = NULL, map = NULL, secure = FALSE, dropouts = 0, columns = NULL) {
   all <- list(...)
   ok <- vapply(all, function(s) {
     inherits(s, "riemdp_site") && is.list(s) && is.function(s$ask) && is.double(s$n) && length(s$n) == 1
   }, NA)
   if (length(ok) == 0 || !all(ok)) abort_riemdp("argument", "give sites, as site() makes them.")
   shares <- noise_shares(all, check_flag(shares, "shares"), colluding, check_flag(secure, "secure"), dropouts)
-  pieces <- lapply(unname(all), function(s) list(kind = "site", ask = s$ask))
-  x <- new_chunks(pieces, vapply(all, function(s) s$n, 0), NULL, NULL, NULL, map, "sites")
+  pieces <- lapply(unname(all), function(s) list(kind = "site", ask = s$ask, policy = s$policy))
+  x <- new_chunks(pieces, vapply(all, function(s) s$n, 0), NULL, NULL, NULL, map, "sites", columns)
   x$shares <- shares
   x$protects <- sites_unit(all)
   x$holders <- lapply(seq_along(all), function(i) site_holder(all[[i]], i))
@@ -214,9 +218,10 @@ share_words <- function(details) {
          })
 }
 
-silent_sites <- function(details) {
+silent_sites <- function(details, what = "") {
   if (isTRUE(details$alive < details$sites)) {
-    sprintf("  of %d of %d sites: the others didn't answer", as.integer(details$alive), as.integer(details$sites))
+    sprintf("  %sof %d of %d sites: the others didn't answer", what, as.integer(details$alive),
+            as.integer(details$sites))
   }
 }
 
@@ -307,6 +312,28 @@ check_whole_rows <- function(x, unit, replace) {
 share_excess <- function(shares) sqrt(shares$sites / ((shares$threshold %||% shares$sites) - shares$colluding))
 
 answer_event <- function(request) event_gaussian(outwards_down(request$sd / vector_moved(request)), "replace-one")
+
+# What sites are asked for by a plan of shared noise (`share_sd`, or `query` of a secure sum); `about` says what of
+shared_request <- function(plan, about, M = NULL, center = NULL) {
+  at <- if (!is.null(center)) list(center = .Call(riemdp_stored, M, center))
+  if (is.null(plan$query)) c(list(kernel = "noisy", sd = plan$share_sd), at, about) else
+    c(list(kernel = "join"), at, plan$query)
+}
+
+# How many columns the rows at sites have, a public number: what `columns` of sites() says, or the d of the one space
+# R^d that is in the policies of all that have one
+site_width <- function(x) {
+  if (!is.null(x$columns)) {
+    if (all(x$columns == "number")) return(length(x$columns))
+    abort_riemdp("argument", "`columns` of sites must all be numbers here.")
+  }
+  policies <- Filter(Negate(is.null), lapply(x$pieces, `[[`, "policy"))
+  of <- function(M) if (inherits(M, "riemdp_euclidean")) M$param
+  d <- Reduce(intersect, lapply(policies, function(policy) unlist(lapply(policy$spaces, of))))
+  if (length(d) == 1) return(d)
+  abort_riemdp("argument", paste("how many columns the sites' rows have must be said: by sites(columns = ), e.g. c(a =",
+                                 "\"number\", b = \"number\"), or by policies with one Euclidean space."))
+}
 
 # The sum of all sites' answers to a request for one with noise
 noisy_sum <- function(x, request) {

@@ -62,22 +62,35 @@ component_noise <- function(mechanism, ask) {
 # The noise on a sum of products that sites make together, in units of the square of the bound as well. `about`: what a
 # request says of the records' products.
 shared_noise <- function(ask, shares, about) {
+  check_normal_noise(ask)
+  moved <- moment_moves(ask$grid, FALSE)[["frobenius"]]
+  law <- gaussian_law(list(epsilon = if (is.null(ask$mu)) ask$epsilon, delta = ask$delta, options = ask["mu"]),
+                      FLAT_SPACE, moved)
+  noise <- list(mechanism = "gauss", lattice = FALSE, moved = moved, guarantee = law$guarantee, shares = shares,
+                needed = law$scale)
+  noise$guarantee$assumptions <- share_assumption(shares)
+  shared_about(noise, about, ask)
+}
+
+check_normal_noise <- function(ask) {
   if (!(ask$mechanism %in% c("auto", "gauss"))) {
     abort_riemdp("unsupported", "sites add normal noise: mechanism = \"gauss\" and `delta` would do.")
   }
   why <- component_refused("gauss", ask)
   if (!is.null(why)) abort_riemdp("unsupported", paste("sites add normal noise:", why))
-  moved <- moment_moves(ask$grid, FALSE)[["frobenius"]]
-  law <- gaussian_law(list(epsilon = ask$epsilon, delta = ask$delta, options = list()), FLAT_SPACE, moved)
+}
+
+# the same noise for products at another point, whose lengths are other ones: what sites are asked for
+shared_about <- function(noise, about, ask) {
+  shares <- noise$shares
   length <- vector_length(about)
-  noise <- list(mechanism = "gauss", lattice = FALSE, moved = moved, guarantee = law$guarantee, shares = shares,
-                about = about)
-  noise$guarantee$assumptions <- share_assumption(shares)
+  noise$about <- about
   if (is.null(shares$threshold)) {
-    noise$share_sd <- law$scale * length / sqrt(shares$sites - shares$colluding)
-    return(with_scale(noise, law$scale * share_excess(shares), ask))
+    noise$share <- noise$needed / sqrt(shares$sites - shares$colluding)
+    noise$share_sd <- noise$share * length
+    return(with_scale(noise, noise$needed * share_excess(shares), ask))
   }
-  found <- secure_query(shares, about, law$scale / moved, ask$n)
+  found <- secure_query(shares, about, noise$needed / noise$moved, ask$n)
   noise[names(found)] <- found
   with_scale(noise, summed_scale(noise$query, shares$sites, length), ask)
 }
@@ -93,23 +106,53 @@ with_scale <- function(noise, scale, ask) {
 # The noisy sum from sites, in units of the square of the bound: list(sum, n, noise). Sites that fell silent have taken
 # their records and their noise with them.
 draw_shared <- function(x, noise, M, center, ask) {
-  m0 <- .Call(riemdp_stored, M, center)
   length <- vector_length(noise$about)
   d <- mf_facts(M)$dimension
   shares <- noise$shares
   if (is.null(noise$query)) {
-    request <- c(list(kernel = "noisy", center = m0, sd = noise$share_sd), noise$about)
+    request <- shared_request(noise, noise$about, M, center)
     # against those who collude the others' shares are the noise
-    pay(price_normal(noise$moved, noise$share_sd * sqrt(shares$sites - shares$colluding) / length, "chunks.md, 4"))
+    pay(price_normal(noise$moved, noise$share * sqrt(shares$sites - shares$colluding), "chunks.md, 4"))
+    plans <- lapply(x$sizes, function(n) noise_steps(request, request$sd / vector_moved(request), n))
+    noise$spread <- shared_spread(lapply(plans, `[[`, "step"), lapply(plans, `[[`, "ratio"), length, d)
     return(list(sum = symmetric_matrix(noisy_sum(x, request) / length, d), n = ask$n, noise = noise))
   }
   query <- noise$query
-  query$center <- m0
+  query$center <- .Call(riemdp_stored, M, center)
   pay(price_normal_discrete(noise$shift, honest_sd(query), "federation.md, 2"))
   found <- secure_sum(x, query)
   noise$alive <- length(found$alive)
+  noise$spread <- shared_spread(rep(list(query$step), noise$alive), rep(list(query$ratio), noise$alive), length, d)
   list(sum = symmetric_matrix(found$sum * query$step / length, d), n = sum(x$sizes[found$alive]),
        noise = with_scale(noise, summed_scale(query, noise$alive, length), ask))
+}
+
+# How far the sum of discrete shares may spread: the standard deviation, beside the diagonal, of normal noise that is
+# no less, and what rounding adds to it at most (proofs/subspaces.md, section 11)
+shared_spread <- function(steps, ratios, length, d) {
+  steps <- unlist(steps) / length
+  variance <- vapply(ratios, function(ratio) ratio[1] / ratio[2], 0)
+  list(sd = sqrt(sum(steps^2 * variance) / 2), rounding = sum(steps) * rounded_length(symmetric_count(d)))
+}
+
+# the sum of sites with its leading directions
+draw_shared_components <- function(x, noise, M, center, ask) {
+  out <- draw_shared(x, noise, M, center, ask)
+  c(leading_directions(out$sum, ask$q), out[c("n", "noise")])
+}
+
+# `ask` of products at the point with coordinates `at` at the centre, for sites that add noise
+ask_shared <- function(ask, x, at = NULL) {
+  ask <- c(ask, noise_of_sites(x))
+  ask$assumptions <- chunk_assumptions(x)
+  ask$parts$grid <- scatter_grid(ask$parts$d)
+  ask$about <- c(list(M = ask$manifold, radius = ask$ball$radius, vector = "scatter"), if (!is.null(at)) list(at = at))
+  ask
+}
+
+# that no site's policy refuses the sum
+check_shared <- function(x, noise, M, center, others = NULL) {
+  check_policies(x, c(others, list(shared_request(noise, noise$about, M, center))))
 }
 
 # those of the mechanisms that there are
@@ -314,8 +357,9 @@ component_assumptions <- function(noise) {
   }
 }
 
-component_theorem <- function(mechanism) {
-  paste("proofs/subspaces.md, section", switch(mechanism, gauss = , laplace = 2, wishart = 3, bingham = 4, look = 7))
+component_theorem <- function(mechanism, shares = NULL) {
+  section <- if (!is.null(shares)) 11 else switch(mechanism, gauss = , laplace = 2, wishart = 3, bingham = 4, look = 7)
+  paste("proofs/subspaces.md, section", section)
 }
 
 # ---- after the noise -------------------------------------------------------------------------------------------------
@@ -342,8 +386,9 @@ tangent_moment <- function(records, ask, p, length, grid, constant = NULL, whole
   moment_sum(moment_rows(rows, length * whole, grid), grid)
 }
 
-# What is public once all is drawn: how many records there are, and the gap, where a look has shown it
+# What is public once all is drawn: how many records there are, or answered, and the gap, where a look has shown it
 ask_after <- function(ask, out) {
+  if (!is.null(out[["n"]])) ask$n <- out[["n"]] # by its whole name: `noise` begins alike
   if (!is.null(out$size)) ask$n <- max(1, out$size$count)
   if (!is.null(out$look)) ask$gap <- min(max(out$look$gap / ask$n, 1e-3 / ask$q), 1 / ask$q)
   ask
@@ -360,9 +405,12 @@ draw_components <- function(sum, plan, q) {
   if (!releases_matrix(plan$mechanism)) {
     return(list(noise = plan, directions = bingham_directions(sum, q, plan$scale, plan$moved)))
   }
-  noisy <- noisy_moment(sum, plan)
+  c(list(noise = plan), leading_directions(noisy_moment(sum, plan), q))
+}
+
+leading_directions <- function(noisy, q) {
   e <- eigen(noisy, symmetric = TRUE)
-  list(noise = plan, directions = e$vectors[, seq_len(q), drop = FALSE], sum = noisy, values = e$values)
+  list(directions = e$vectors[, seq_len(q), drop = FALSE], sum = noisy, values = e$values)
 }
 
 # The parts of an answer: directions with the largest number positive; where a matrix was released, that, its
@@ -391,8 +439,10 @@ components_facts <- function(out, ask, bound, names = NULL) {
     mechanism = noise$mechanism, bound = bound, gap = ask$gap, rounding = moment_rounding(ask$d, bound, ask$grid),
     look = if (!is.null(out$look)) list(gap = out$look$gap * unit, scale = out$look$scale * unit),
     sensitivity = told$sensitivity, scale = told$scale,
-    noise = c(noise[c("mechanism", "scale", "fine", "sd", "lattice")], list(unit = unit)),
-    expected_error = component_error(noise, ask) * bound^2, theorem = component_theorem(noise$mechanism)
+    noise = c(noise[intersect(c("mechanism", "scale", "fine", "sd", "lattice", "spread"), names(noise))],
+              list(unit = unit)),
+    details = shared_details(noise), expected_error = component_error(noise, ask) * bound^2,
+    theorem = component_theorem(noise$mechanism, noise$shares)
   ))
 }
 
@@ -415,18 +465,22 @@ noise_spread <- function(mechanism, noise, d, level) {
     root <- (sqrt(d) + sqrt(d + 1) + t(rest / 2))^2 / 2
     return(noise$scale * min(root, stats::qgamma(rest / 2, m, lower.tail = FALSE)))
   }
-  step <- 2^-noise$fine
+  step <- if (noise$lattice) 2^-noise$fine
   # of a matrix with normal entries, 1 beside the diagonal and root 2 on it; the Frobenius norm is no less
   normal <- function(part) 2 * sqrt(d) + sqrt(2) * t(part / 2)
-  rounding <- step * (8 * sqrt(m) + 40) # of entries, and of what makes normal noise discrete
+  rounding <- noise$spread$rounding %||% (step * rounded_length(m))
   if (mechanism == "gauss") {
-    return(1.001 * noise$sd * min(normal(rest), sqrt(2 * stats::qchisq(rest, m, lower.tail = FALSE))) + rounding)
+    sd <- noise$spread$sd %||% noise$sd
+    return(1.001 * sd * min(normal(rest), sqrt(2 * stats::qchisq(rest, m, lower.tail = FALSE))) + rounding)
   }
   short <- sqrt(2 * stats::qchisq(rest / 3, m))
   length <- min(stats::qgamma(rest / 3, m, lower.tail = FALSE) * normal(rest / 3) / short,
                 stats::qgamma(rest, m, lower.tail = FALSE))
   1.001 * noise$scale * step * length + rounding
 }
+
+# in steps, of m entries, and of what makes normal noise discrete
+rounded_length <- function(m) 8 * sqrt(m) + 40
 
 # The largest angle between the released subspace and that without noise is at most this: Davis and Kahan's theorem with
 # the released eigenvalues

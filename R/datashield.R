@@ -20,10 +20,9 @@
 #' token in its header (`Authorization: Bearer`) that says who the analyst is. Put TLS before it.
 #'
 #' **At the analyst's**, `ds_sites()` makes [sites()] of DataSHIELD's connections, `site_http()` a site of an address;
-#' `ds_dp_mean()`, `ds_dp_lm()`, `ds_dp_regression()` and `ds_dp_optimize()` are [dp_mean()], [dp_lm()],
-#' [dp_regression()] and [dp_optimize()] on these, `ds_ledger()` says what each
-#' site's budget has left. What a release costs at each site is what it costs as a whole: [dp_mean_plan()] and
-#' [event_price()] tell it beforehand.
+#' `ds_dp_mean()`, `ds_dp_lm()`, `ds_dp_regression()`, `ds_dp_optimize()` and `ds_dp_pga()` are [dp_mean()], [dp_lm()],
+#' [dp_regression()], [dp_optimize()] and [dp_pga()] on these. `ds_ledger()` says what each site's budget has left,
+#' [site_prices()] what a release would cost there.
 #'
 #' Connections of DSI hand over answers as R objects, which is DSI's doing; what is in them is text, and read as such.
 #'
@@ -35,15 +34,15 @@
 #' @param tokens a named character vector: analysts' names, and a token of at least 32 characters for each.
 #' @param conns connections of DSI, e.g. of `DSI::datashield.login()`.
 #' @param ... for `ds_sites()` arguments of [sites()] (`shares`, `secure`, `colluding`, `dropouts`); for the others
-#'   those of [dp_mean()], [dp_lm()], [dp_regression()] and [dp_optimize()].
+#'   those of [dp_mean()], [dp_lm()], [dp_regression()], [dp_optimize()] and [dp_pga()].
 #' @param how a list of arguments for `ds_sites()`; by default each site adds all the noise that is needed against all
 #'   others.
-#' @param manifold,problem,formula what [dp_mean()], [dp_optimize()], [dp_lm()] and [dp_regression()] take.
+#' @param manifold,problem,formula what [dp_mean()], [dp_pga()], [dp_optimize()], [dp_lm()] and [dp_regression()] take.
 #' @param url,token address of a `site_app()` and one's token for it. Needs the package `curl`.
 #' @return `site_open()`: a host. `riemdpReplyDS()`: a message, whatever came in. `riemdpSitesDS()`: names of sites.
 #'   `site_app()`: a list for `httpuv::startServer()`. `ds_sites()`: as [sites()]. `site_http()`: as [site_remote()].
 #'   `ds_ledger()`: a data frame with the rows of [summary.riemdp_ledger()] for each site. `ds_dp_mean()`,
-#'   `ds_dp_lm()`, `ds_dp_regression()`, `ds_dp_optimize()`: releases.
+#'   `ds_dp_lm()`, `ds_dp_regression()`, `ds_dp_optimize()`, `ds_dp_pga()`: releases.
 #' @references
 #' Gaye, A. and others (2014). DataSHIELD: taking the analysis to the data, not the data to the analysis. *International
 #' Journal of Epidemiology* 43, 1929-1944. \doi{10.1093/ije/dyu188}
@@ -175,6 +174,12 @@ ds_dp_optimize <- function(conns, problem, ..., how = list(shares = TRUE), site 
 #' @export
 ds_dp_regression <- function(conns, formula, manifold, ..., how = list(shares = TRUE), site = NULL) {
   dp_regression(formula, manifold, do.call(ds_sites, c(list(conns, site = site), how)), ..., method = "gradient")
+}
+
+#' @rdname datashield
+#' @export
+ds_dp_pga <- function(conns, manifold, ..., how = list(shares = TRUE), site = NULL) {
+  dp_pga(do.call(ds_sites, c(list(conns, site = site), how)), manifold, ...)
 }
 
 #' @rdname datashield

@@ -67,7 +67,7 @@ dp_covariance <- function(x, M = manifold_of(x), epsilon, center, radius, ..., a
   check_whole_rows(x, unit, replace)
   records <- records_or_units(M, x, unit, replace)
   ask <- covariance_ask(M, if (replace) records$n else NA_real_, epsilon, center, radius, at, delta, mechanism)
-  if (is_chunks(x)) ask <- shared_covariance(ask, x)
+  if (is_chunks(x)) ask <- ask_shared(ask, x, ask$coords)
   ask$source <- stated_source(source, list(center = center, radius = radius, at = at))
   ask$invalid <- invalid
   ask$unit <- unit_name(records$units, x)
@@ -85,15 +85,6 @@ check_covariance_space <- function(M, x) {
     abort_riemdp("unsupported", paste("a covariance needs the records in memory, or at sites that add noise:",
                                       "sites(shares = TRUE) or sites(secure = TRUE)."))
   }
-}
-
-# what is asked of sites that add noise
-shared_covariance <- function(ask, x) {
-  ask <- c(ask, noise_of_sites(x))
-  ask$assumptions <- chunk_assumptions(x)
-  ask$parts$grid <- scatter_grid(ask$parts$d)
-  ask$about <- list(M = ask$manifold, radius = ask$ball$radius, vector = "scatter", at = ask$coords)
-  ask
 }
 
 # public numbers, checked
@@ -130,7 +121,10 @@ covariance_estimator <- list(
     list(noise = noise, scale = noise$scale, theorem = "proofs/subspaces.md, section 6", guarantee = price$guarantee,
          event = price$event)
   },
-  ready = function(records, plan, ask) sized_mean_estimator$ready(records, plan, ask),
+  ready = function(records, plan, ask) {
+    if (!is.null(ask$shares)) check_shared(records$x, plan$noise, ask$manifold, ask$center)
+    sized_mean_estimator$ready(records, plan, ask)
+  },
   event = function(plan, ask) plan$event,
   draw = function(records, plan, ask, budget) {
     if (!is.null(ask$shares)) return(draw_shared(records$x, plan$noise, ask$manifold, ask$center, ask$parts))

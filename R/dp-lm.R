@@ -378,6 +378,10 @@ linear_estimator <- list(
     plan$guarantee <- of_units(linear_promise(plan, ask$reasons, ask$assumptions), ask$unit)
     plan
   },
+  ready = function(records, plan, ask) {
+    if (!is.null(ask$shares)) check_policies(records$data, list(shared_request(plan$shared, plan$shared$about)))
+    records
+  },
   draw = function(records, plan, ask, budget) {
     if (!is.null(ask$shares)) return(release_shared_lm(records$data, plan, ask))
     # a guess is checked before responses are shortened

@@ -231,7 +231,13 @@ optimum_estimator <- function(entry) {
     parts = c(event = "event", scale = "scale"),
     ready = function(records, plan, ask) {
       shares <- input_shares(records$input)
-      if (!is.null(shares)) check_shared_run(shares, ask)
+      if (!is.null(shares)) {
+        check_shared_run(shares, ask)
+        at <- .Call(riemdp_stored, ask$problem$manifold, ask$start)
+        check_policies(records$input$data$chunks, list(gradient_request(
+          records$input$data$chunks, sent_problem(ask$problem), ask$clip[2], plan$steps$sd, at
+        )))
+      }
       if (!is.null(records$checkpoint) && lots_of_units(ask)) {
         abort_riemdp("unsupported", paste("disjoint batches of units are drawn by lot, and who is in which is kept",
                                           "nowhere: leave `checkpoint` out."))

@@ -36,6 +36,7 @@ format.riemdp_components <- function(x, ...) {
     paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, x$n), protection_words(x))),
     sprintf("  mechanism %s, scale %.4g; rows are no longer than %.4g", x$mechanism, x$scale, x$bound),
     paste0("  ", origin_words(x)),
+    silent_sites(x$details),
     look_words(x),
     direction_lines(x, x$expected_error, error_kind(x)),
     release_lines(x)
@@ -58,17 +59,25 @@ format.riemdp_pga <- function(x, ...) {
     paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, x$n), protection_words(x))),
     sprintf("  %s at %s; public ball of radius %.4g",
             directions_words(ncol(x$components$loadings), nrow(x$components$loadings)),
-            switch(x$from, at = "a public point", mean = sprintf("a private mean (%s)", x$mean_release$mechanism),
+            switch(x$from, at = "a public point", mean = private_mean_words(x$mean_release),
                    center = "a private mean of logarithms, by one matrix with them"), x$radius),
     sprintf("  mechanism %s, scale %.4g; logarithms are no longer than %.4g", x$mechanism, x$components$scale,
             x$length),
     if (!is.null(x$sd)) paste0("  standard deviations: ", paste(sprintf("%.3g", x$sd), collapse = ", ")),
     paste0("  ", origin_words(x)),
+    silent_sites(x$components$details),
+    silent_sites(x$mean_release$details, "the mean is "),
     look_words(x$components),
     direction_lines(x$components, x$expected_error, error_kind(x)),
     if (x$from == "center" && is.finite(x$expected_error)) "    it is for a mean at the centre: more for others",
     release_lines(x)
   )
+}
+
+# the point where directions are taken, where a mean was released
+private_mean_words <- function(r) {
+  sprintf("a private mean (%s%s)", r$mechanism,
+          if (r$mechanism == "tangent") ": exp of the mean of logarithms at the centre" else "")
 }
 
 #' @rdname riemdp_release
@@ -155,8 +164,11 @@ explain.riemdp_pga <- function(x, ...) {
   say <- function(...) cat(strwrap(paste0(...), exdent = 2), sep = "\n")
   cat(format(x$guarantee), "\n\n", sep = "")
   if (!is.null(x$mean_release)) {
-    say("The mean: ", format(x$mean_release$guarantee), ", mechanism ", x$mean_release$mechanism, ", scale ",
-        sprintf("%.6g (%s).", x$mean_release$scale, x$mean_release$theorem))
+    r <- x$mean_release
+    say("The mean: ", format(r$guarantee), ", mechanism ", r$mechanism, ", scale ",
+        sprintf("%.6g (%s)", r$scale, r$theorem),
+        if (!is.null(r$details$sites)) paste0(", ", share_words(r$details)), ".",
+        if (r$mechanism == "tangent") sprintf(" It stands for %s.", r$target))
   }
   say("The directions are those of logarithms at the ",
       switch(x$from, at = "public point", mean = "released mean", center = "public centre"),

@@ -32,9 +32,16 @@
 #' `bench/directions.csv` of the sources) the loss was at most 1.05 times that of the best mechanism in 222 of 226
 #' cells, and 1.12 times in the worst.
 #' `"gauss"` or `"laplace"`, whose guarantee is about the machine, is taken where it errs by up to 5 % more.
-#' Gradient steps are taken where records are in [chunks()], and where an argument of theirs is given (`lr`, `steps`,
-#' `clip`, `method`, `batch`, `sampling`, `rate`, `output`, `noise_multiplier`, `calibration`); the others are for rows
-#' in memory.
+#' Gradient steps are taken where records are in [chunks()] or at [sites()] that trust the curator, and where an
+#' argument of theirs is given (`lr`, `steps`, `clip`, `method`, `batch`, `sampling`, `rate`, `output`,
+#' `noise_multiplier`, `calibration`); the others are for rows in memory.
+#'
+#' @section Sites that add noise:
+#' Of [sites()] with `shares = TRUE` or `secure = TRUE` each adds its noise to the sum of its rows' products, normal
+#' noise (`"gauss"`, with `delta`), for a public number of rows; no gradient steps. How many columns they have is
+#' public: it is said by `columns` of [sites()], or the policies of all sites have one Euclidean space in common.
+#' Policies need `sums = "scatter"` and the space [euclidean()] of so many dimensions. The guarantee is about real
+#' numbers, and assumes what [guarantee()] lists. Proof: section 11 of the file.
 #'
 #' @section Units and private numbers:
 #' With `unit` what is released is about \eqn{\frac1m\sum_u\frac1{k_u}\sum_{i\in u}z_iz_i^\top}, the mean over the m
@@ -63,7 +70,7 @@
 #' simulated rows with 10 columns the error (sine of the angle, root mean square of 150 runs) was .35, .49, .53 and .55
 #' times that for a public number at n epsilon of 200, 500, 2,000 and 10,000.
 #'
-#' @param data numeric matrix or data frame, rows are records; or such tables in [chunks()].
+#' @param data numeric matrix or data frame, rows are records; or such tables in [chunks()], or at [sites()].
 #' @param q dimension of the subspace, below the number of columns.
 #' @param epsilon,delta privacy budget; gradient steps and `"gauss"` need `delta` > 0.
 #' @param bound public bound of the length of a row.
@@ -135,7 +142,7 @@ dp_pca <- function(data, q = 1, epsilon = NULL, delta = 0, bound, ...,
                     output = missing(output), noise_multiplier = missing(noise_multiplier),
                     calibration = missing(calibration))
   about <- run_neighbours(neighbours, sampling)
-  kind <- pca_kind(mechanism, names(which(steps_given)), is_chunks(data))
+  kind <- pca_kind(mechanism, names(which(steps_given)), is_chunks(data), is_chunks(data) && !is.null(data$shares))
   if (kind != "rgd") {
     return(release_components(data, q, epsilon, delta, bound, kind, gap, unit, about, source, ledger, data_set, part))
   }
@@ -146,7 +153,11 @@ dp_pca <- function(data, q = 1, epsilon = NULL, delta = 0, bound, ...,
 }
 
 # "rgd", or which of the others; from how the call is made
-pca_kind <- function(mechanism, steps_given, chunked) {
+pca_kind <- function(mechanism, steps_given, chunked, shared) {
+  if (shared) {
+    if (mechanism != "rgd" && !length(steps_given)) return(mechanism)
+    abort_riemdp("unsupported", "sites that add noise send one sum of products, and no gradient steps.")
+  }
   if (mechanism == "rgd") return(mechanism)
   if (mechanism == "auto") return(if (length(steps_given) || chunked) "rgd" else mechanism)
   if (chunked) {
@@ -165,6 +176,14 @@ pca_kind <- function(mechanism, steps_given, chunked) {
 release_components <- function(data, q, epsilon, delta, bound, mechanism, gap, unit, about, source, ledger, data_set,
                                part) {
   replace <- about == "replace"
+  if (is_chunks(data)) {
+    check_whole_rows(data, unit, replace)
+    ask <- component_ask(chunk_count(data), site_width(data), q, epsilon, delta, mechanism, gap)
+    ask <- pca_shared(data, ask, bound)
+    ask$unit <- unit_name(NULL, data)
+    ask$source <- stated_source(source)
+    return(release_private(components_estimator, ask, list(x = data, n = ask$n), ledger, data_set, part))
+  }
   given <- with_units(unit, data, "data", least = replace)
   units <- given$units
   data <- pca_rows(plain_numbers(given$x))
@@ -178,6 +197,17 @@ release_components <- function(data, q, epsilon, delta, bound, mechanism, gap, u
   release_private(components_estimator, ask, list(x = data, units = units, n = n), ledger, data_set, part)
 }
 
+# `ask` for sites that add noise: rows are points of R^d, and are shortened as points that are moved to a ball around 0
+pca_shared <- function(x, ask, bound) {
+  M <- euclidean(ask$d)
+  shared <- ask_shared(list(manifold = M, ball = list(radius = bound), parts = ask), x)
+  ask <- shared$parts
+  own <- c("shares", "holders", "assumptions", "about")
+  ask[own] <- shared[own]
+  ask[c("bound", "columns", "space", "center")] <- list(bound, names(x$columns), M, numeric(ask$d))
+  ask
+}
+
 # the sum of what each record, or unit, counts
 records_moment <- function(rows, units, grid) {
   if (is.null(units)) moment_sum(rows, grid) else unit_moment_sum(rows, units, grid)
@@ -187,24 +217,34 @@ components_estimator <- list(
   entry = function(plan, ask) entry_words("dp_pca", component_words(plan$noise), ask$unit),
   parts = c(scale = "scale", theorem = "text", event = "event"),
   plan = function(ask) {
-    noise <- component_plan(ask)
-    price <- component_price(noise, ask, "bound is", unit = ask$unit)
-    list(noise = noise, scale = noise$scale, theorem = component_theorem(noise$mechanism),
+    noise <- if (is.null(ask$shares)) component_plan(ask) else shared_noise(ask, ask$shares, ask$about)
+    said <- if (is.null(ask$shares)) "bound is" else "bound and number of columns are"
+    price <- component_price(noise, ask, said, unit = ask$unit)
+    price$guarantee$assumptions <- c(price$guarantee$assumptions, ask$assumptions)
+    list(noise = noise, scale = noise$scale, theorem = component_theorem(noise$mechanism, noise$shares),
          guarantee = price$guarantee, event = price$event)
+  },
+  ready = function(records, plan, ask) {
+    if (!is.null(ask$shares)) check_shared(records$x, plan$noise, ask$space, ask$center)
+    records
   },
   event = function(plan, ask) plan$event,
   draw = function(records, plan, ask, budget) {
+    if (!is.null(ask$shares)) return(draw_shared_components(records$x, plan$noise, ask$space, ask$center, ask))
     size <- drawn_size(records$n, ask)
     sum <- records_moment(moment_rows(records$x, ask$bound, ask$grid), records$units, ask$grid)
     c(draw_components(sum, plan$noise, ask$q), list(size = size))
   },
   answer = function(out, plan, ask, budget) {
-    facts <- components_facts(out, ask, ask$bound, ask$columns)
+    # points of the ball have logarithms of its radius, and of what doubles make of that
+    facts <- components_facts(out, ask, if (is.null(ask$shares)) ask$bound else scatter_bound(ask$about), ask$columns)
+    facts$bound <- ask$bound
     M <- if (ask$q == 1) sphere(ask$d - 1) else grassmann(ask$d, ask$q)
     value <- unname(facts$loadings)
     do.call(new_release, c(list(
-      if (ask$q == 1) as.vector(value) else value, c("riemdp_components", "riemdp_pca"), manifold = M, n = ask$n,
-      size = out$size, unit = ask$unit), facts, list(budget = budget, guarantee = plan$guarantee)))
+      if (ask$q == 1) as.vector(value) else value, c("riemdp_components", "riemdp_pca"), manifold = M,
+      n = out[["n"]] %||% ask$n, size = out$size, unit = ask$unit), facts,
+      list(budget = budget, guarantee = plan$guarantee)))
   }
 )
 

@@ -39,6 +39,15 @@
 #' around a point .4 radii away), had the mean been public; 1.54 times in one cell, the outlines in 96 dimensions with
 #' epsilon = 10 and no `delta`, where directions drawn by `"bingham"` are best.
 #'
+#' Of [sites()] with `shares = TRUE` or `secure = TRUE` each adds its noise to the sum of its records' products, normal
+#' noise (`"gauss"`, with `delta`), for a public number of records. `from` is `"mean"` there, and the mean that of
+#' logarithms at the centre (`"tangent"` of [dp_mean()], not the Frechet mean on curved spaces): one request for their
+#' sum, and a second one, at the point that follows from it, for that of the products. Each site pays for both. Together
+#' they cost what one normal release of the same \eqn{\mu} does, as squares of \eqn{\mu} add up: `share` is the mean's
+#' part of these, and the directions' noise grows by 1/sqrt(1 - share). What a site's policy refuses is told before any
+#' site pays; if a site refuses the second request for want of budget, the first is paid and nothing is released. The
+#' guarantee is about real numbers, and assumes what [guarantee()] lists.
+#'
 #' The frame of coordinates is a public function of p. Both parts are paid for at once, before either is drawn. No
 #' record's scores are ever released.
 #'
@@ -53,7 +62,7 @@
 #'   grows by 1/(1 - share). With a small share the released mean lies off the records' own, and the way there counts as
 #'   a direction in which they vary.
 #' @param mechanism of the directions, see [dp_pca()].
-#' @param mean_mechanism of the mean, see [dp_mean()].
+#' @param mean_mechanism of the mean, see [dp_mean()]; for sites `"auto"` is `"tangent"`.
 #' @param gap public guess of how far the q-th eigenvalue is above the next one, a share of L^2, as in [dp_pca()].
 #' @param unit whose record each one is, or the name of the column of `x` that says so: units are protected then, each
 #'   with all its records, and `n` counts them. See [dp_mean()].
@@ -63,10 +72,12 @@
 #'   of `moments` of [dp_pca()], 0 where noise alone might give it) and `shares` of the second moment, both `NULL` where
 #'   no matrix was released; `mean_release` (that of [dp_mean()], `NULL` but for `from = "mean"`), `components` (the
 #'   rest of what [dp_pca()] says, in the coordinates that [mf_coords()] gives at p), `manifold`, `n` (`NA` where it is
-#'   private), `size`, `unit`, `center`, `radius`, `length` (L), `at`, `from` (`"at"` where that is given), `mechanism`,
-#'   `expected_error`, `source`, `guarantee` (of both parts together), `budget`, `draws`. Errors:
-#'   `riemdp_error_unsupported` for users' manifolds, those of dimension 1, chunks, and what a mechanism does not do;
-#'   `riemdp_error_argument`, `riemdp_error_shape` and `riemdp_error_radius` as for [dp_mean()].
+#'   private; of a secure sum those at sites that answered for the directions), `size`, `unit`, `center`, `radius`,
+#'   `length` (L), `at`, `from` (`"at"` where that is given), `mechanism`, `expected_error`, `source`, `guarantee` (of
+#'   both parts together), `budget`, `draws`. Errors: `riemdp_error_unsupported` for users' manifolds, those of
+#'   dimension 1, chunks, sites without noise, and what a mechanism does not do; `riemdp_error_refused` for what a
+#'   site's policy or budget doesn't allow; `riemdp_error_argument`, `riemdp_error_shape` and `riemdp_error_radius` as
+#'   for [dp_mean()].
 #' @references
 #' Fletcher, P. T., Lu, C., Pizer, S. M. and Joshi, S. (2004). Principal geodesic analysis for the study of nonlinear
 #' statistics of shape. *IEEE Transactions on Medical Imaging* 23, 995-1005. \doi{10.1109/TMI.2004.831793}
@@ -97,15 +108,20 @@ dp_pga <- function(x, M = manifold_of(x), epsilon, center, radius, ..., q = 1, d
   check_pga_space(M, x)
   from <- pga_from(from, mechanism, at, missing(share) && missing(mean_mechanism))
   replace <- check_choice(neighbours, "neighbours", c("replace", "add_remove")) == "replace"
+  if (is_chunks(x)) {
+    check_whole_rows(x, unit, replace)
+    from <- shared_from(from, mean_mechanism)
+  }
   records <- records_or_units(M, x, unit, replace)
   n <- if (replace) records$n else NA_real_
-  ask <- pga_ask(M, n, epsilon, center, radius, q, delta, at, share, mechanism, mean_mechanism, gap, from)
+  ask <- pga_ask(M, n, epsilon, center, radius, q, delta, at, share, mechanism, mean_mechanism, gap, from, is_chunks(x))
   given <- list(center = center, radius = radius)
   if (!is.null(at)) given$at <- at
   ask$source <- stated_source(source, given)
   ask$invalid <- invalid
-  ask$unit <- unit_name(records$units)
+  ask$unit <- unit_name(records$units, x)
   if (ask$from == "mean") ask$mean[c("invalid", "unit")] <- list(invalid, ask$unit)
+  if (is_chunks(x)) ask <- shared_pga(ask, x)
   uncounted(release_private(pga_estimator, ask, records, ledger, data_set, part))
 }
 
@@ -114,7 +130,28 @@ check_pga_space <- function(M, x) {
     abort_riemdp("unsupported", "no principal directions on a user's manifold: its coordinates are taken on trust.")
   }
   if (mf_facts(M)$dimension < 2) abort_riemdp("unsupported", "there is but one direction on a manifold of dimension 1.")
-  if (is_chunks(x)) abort_riemdp("unsupported", "principal directions need the records in memory, not in chunks.")
+  if (is_chunks(x) && is.null(x$shares)) {
+    abort_riemdp("unsupported", paste("principal directions need the records in memory, or at sites that add noise:",
+                                      "sites(shares = TRUE) or sites(secure = TRUE)."))
+  }
+}
+
+# sites send a mean of logarithms, and products at a point without a constant beside them
+shared_from <- function(from, mean_mechanism) {
+  if (!(is_string(mean_mechanism) && mean_mechanism %in% c("auto", "tangent"))) {
+    abort_riemdp("unsupported", "sites send a mean of logarithms: mean_mechanism = \"tangent\" is theirs.")
+  }
+  if (from == "center") {
+    abort_riemdp("unsupported", "from = \"center\" needs the records in memory: sites have from = \"mean\", and `at`.")
+  }
+  if (from == "auto") "mean" else from
+}
+
+# what is asked of sites that add noise; where products are taken is known when the mean is
+shared_pga <- function(ask, x) {
+  ask <- ask_shared(ask, x, if (ask$from == "at") variance_at(ask$manifold, ask, ask$at))
+  if (ask$from == "mean") ask$mean <- ask_where(ask$mean, x, NULL, FALSE, NULL)
+  ask
 }
 
 # Where directions are taken: "at", "mean", "center", or "auto" where public numbers decide between the latter two.
@@ -134,7 +171,8 @@ pga_from <- function(from, mechanism, at, free) {
 }
 
 # public numbers, checked; `mean` is what a mean is asked, where one is released
-pga_ask <- function(M, n, epsilon, center, radius, q, delta, at, share, mechanism, mean_mechanism, gap, from) {
+pga_ask <- function(M, n, epsilon, center, radius, q, delta, at, share, mechanism, mean_mechanism, gap, from,
+                    shared = FALSE) {
   center <- public_point(M, center)
   epsilon <- check_number(epsilon, "epsilon", positive = TRUE)
   delta <- check_delta(delta)
@@ -147,12 +185,25 @@ pga_ask <- function(M, n, epsilon, center, radius, q, delta, at, share, mechanis
   if (ask$from == "center") ask$parts <- extended_ask(ask$parts)
   if (ask$from != "mean") return(ask)
   ask$share <- check_number(share, "share", least = 0.01, most = 0.99)
+  if (shared) return(shared_parts(ask, radius))
   ask$parts <- component_ask(n, mf_facts(M)$dimension, q, outwards_down((1 - share) * epsilon), delta / 2, mechanism,
                              gap)
   ask$mean <- mean_ask(M, n, share * epsilon, center, radius, delta / 2, mean_mechanism, NULL, "proven", "ordinary",
                        "auto", 1e6, list(), NULL, NULL, TRUE)
   ask$mean$manifold <- M
   if (is.na(n)) ask$mean <- size_ask(M, ask$mean)
+  ask
+}
+
+# Where sites add noise it is normal in both parts, and together they are one normal release: squares of mu add up
+# (proofs/accounting.md, section 3), and `share` is the mean's part of these
+shared_parts <- function(ask, radius) {
+  check_normal_noise(ask$parts)
+  mu <- gaussian_mu(ask$epsilon, ask$delta) * (1 - 1e-9)
+  ask$parts$mu <- sqrt(1 - ask$share) * mu
+  ask$mean <- mean_ask(ask$manifold, ask$n, NULL, ask$center, radius, ask$delta, "tangent", NULL, "proven", "ordinary",
+                       "auto", 1e6, list(mu = sqrt(ask$share) * mu), NULL, NULL, TRUE)
+  ask$mean$manifold <- ask$manifold
   ask
 }
 
@@ -243,16 +294,27 @@ pga_estimator <- list(
   plan = function(ask) {
     mean <- if (ask$from == "mean") typed_plan(pga_mean(ask)$plan(ask$mean), mean_estimator$parts)
     # what a pure mean leaves of delta
-    if (!is.null(mean)) ask$parts$delta <- ask$delta - mean$guarantee$nominal_delta
-    noise <- if (ask$from == "center") extended_noise(ask$parts) else component_plan(ask$parts)
+    if (!is.null(mean) && is.null(ask$shares)) ask$parts$delta <- ask$delta - mean$guarantee$nominal_delta
+    noise <- if (!is.null(ask$shares)) shared_noise(ask$parts, ask$shares, ask$about) else
+      if (ask$from == "center") extended_noise(ask$parts) else component_plan(ask$parts)
     own <- component_price(noise, ask$parts, sprintf("center, radius%s are", if (ask$from == "at") " and at" else ""),
                            unit = ask$unit)
+    own$guarantee$assumptions <- c(own$guarantee$assumptions, ask$assumptions)
     if (is.null(mean)) return(c(list(noise = noise), own))
     told <- if (!is.null(pga_mean(ask)$event)) pga_mean(ask)$event(mean, ask$mean)
-    list(noise = noise, mean = mean, guarantee = pga_promise(mean$guarantee, own$guarantee, ask$epsilon),
-         event = pga_event(told, own$event))
+    both <- if (is.null(ask$shares)) pga_promise(mean$guarantee, own$guarantee, ask$epsilon) else
+      shared_promise(mean$guarantee, own$guarantee, ask)
+    list(noise = noise, mean = mean, guarantee = both, event = pga_event(told, own$event))
   },
-  ready = function(records, plan, ask) sized_mean_estimator$ready(records, plan, ask),
+  ready = function(records, plan, ask) {
+    if (!is.null(ask$shares)) {
+      first <- if (ask$from == "mean") {
+        shared_request(plan$mean, list(M = ask$manifold, radius = ask$ball$radius), ask$manifold, ask$center)
+      }
+      check_shared(records$x, plan$noise, ask$manifold, ask$center, if (!is.null(first)) list(first))
+    }
+    sized_mean_estimator$ready(records, plan, ask)
+  },
   event = function(plan, ask) plan$event,
   draw = function(records, plan, ask, budget) {
     if (ask$from == "center") return(draw_extended(records, plan, ask))
@@ -260,6 +322,11 @@ pga_estimator <- list(
     a <- variance_at(ask$manifold, ask, ask$at %||% mean$value)
     p <- variance_point(ask$manifold, ask, a)
     length <- tangent_bound(ask, a)
+    if (!is.null(ask$shares)) {
+      noise <- shared_about(plan$noise, utils::modifyList(ask$about, list(at = a)), ask$parts)
+      drawn <- draw_shared_components(records$x, noise, ask$manifold, ask$center, ask$parts)
+      return(list(mean = mean, point = p, length = length, drawn = drawn))
+    }
     size <- drawn_size(records$n, ask$parts)
     sum <- tangent_moment(records, ask, p, length, ask$parts$grid)
     list(mean = mean, point = p, length = length, size = size, drawn = draw_components(sum, plan$noise, ask$parts$q))
@@ -275,11 +342,13 @@ pga_estimator <- list(
     if (!is.null(mean)) mean$source <- ask$source
     new_release(
       list(mean = out$point, directions = directions), "riemdp_pga",
-      manifold = M, mechanism = facts$mechanism, n = ask$n, size = out$size, unit = ask$unit, center = ask$center,
+      manifold = M, mechanism = facts$mechanism, n = out$drawn[["n"]] %||% ask$n, size = out$size, unit = ask$unit,
+      center = ask$center,
       radius = ask$ball$radius, length = out$length, at = ask$at, from = ask$from,
       sd = if (!is.null(facts$moments)) sqrt(facts$moments), shares = facts$shares, mean_release = mean,
       components = facts, expected_error = facts$expected_error,
-      theorem = paste("proofs/subspaces.md, section", if (extended) 10 else 6), budget = budget,
+      theorem = paste("proofs/subspaces.md, section", if (extended) 10 else if (is.null(ask$shares)) 6 else 11),
+      budget = budget,
       guarantee = plan$guarantee
     )
   }
@@ -298,6 +367,21 @@ pga_promise <- function(mean, own, asked) {
     assumptions = unique(c(mean$assumptions, own$assumptions, sprintf(
       "the mean and the directions at it are two releases, with epsilon = %.4g and %.4g", mean$nominal_epsilon,
       own$nominal_epsilon)))
+  )
+}
+
+# the same of two normal releases
+shared_promise <- function(mean, own, ask) {
+  mu <- c(ask$mean$options$mu, ask$parts$mu)
+  both <- outwards(sqrt(sum(mu^2)))
+  if (!(gaussian_delta(both, ask$epsilon) <= ask$delta)) abort_contract("its two parts cost more than was asked for")
+  reasons <- unique(c(mean$reason, own$reason))
+  new_guarantee(
+    ask$epsilon, ask$delta, reasons[!is.na(reasons)], sampler = own$sampler, rng = own$rng, numerics = own$numerics,
+    adjacency = own$adjacency, unit = own$unit, mu = both,
+    assumptions = unique(c(mean$assumptions, own$assumptions, sprintf(paste(
+      "the mean and the directions at it are two releases with normal noise, of mu = %.4g and %.4g, whose squares add",
+      "up"), mu[1], mu[2])))
   )
 }
 

@@ -182,6 +182,7 @@ curve_estimator <- list(
     plan
   },
   ready = function(records, plan, ask) {
+    if (!is.null(ask$shares)) check_policies(records$y$data, lapply(plan$steps, first_request, ask))
     if (records$rows == 0) return(no_rows(records, ask$manifold, ask$n))
     if (ask$invalid == "error") {
       chunked <- inherits(records$y, "riemdp_regression_chunks")

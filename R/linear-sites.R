@@ -246,7 +246,7 @@ draw_shared_products <- function(x, shared, ask) {
   moved <- vector_moved(shared$about)
   if (is.null(shared$query)) {
     pay(price_normal(moved, shared$share_sd * sqrt(shares$sites - shares$colluding), "linear-regression.md, 17"))
-    return(list(sum = noisy_sum(x, c(list(kernel = "noisy", sd = shared$share_sd), shared$about))))
+    return(list(sum = noisy_sum(x, shared_request(shared, shared$about))))
   }
   query <- shared$query
   pay(price_normal_discrete(shared$shift, honest_sd(query), "federation.md, 2"))

@@ -147,7 +147,8 @@ release_shares <- function(M, x, plan, ask) {
   # against those who collude the others' shares are the noise
   honest <- plan$share_sd * sqrt(ask$shares$sites - ask$shares$colluding) / ask$n
   pay(price_normal(plan$sensitivity + plan$solver_error, honest, "chunks.md, 4"))
-  exp_of_coords(M, noisy_sum(x, request) / ask$n, ask$center)
+  sum <- noisy_sum(x, request) # here: exp_of_coords() tries again where it is met by an error
+  exp_of_coords(M, sum / ask$n, ask$center)
 }
 
 exp_of_coords <- function(M, a, center) {

@@ -64,8 +64,7 @@ continue_run <- function(run, input, until) {
     units = input$units, individual = ask$individual
   )
   if (!is.null(input_shares(input)) && until > 0) {
-    problem <- new_problem(run$problem$kind, run$problem$manifold, threshold = run$problem$threshold)
-    input$data$gradients <- shared_gradients(input$data$chunks, problem, ask$clip[2], run$plan$sd)
+    input$data$gradients <- shared_gradients(input$data$chunks, sent_problem(run$problem), ask$clip[2], run$plan$sd)
     settings$sd <- 0
   }
   out <- .Call(riemdp_release_optimum, run$problem$manifold, input$data, input$kind, input$threshold, input$fun,
@@ -77,6 +76,9 @@ continue_run <- function(run, input, until) {
   run$value <- out$value
   run
 }
+
+# what of a problem is sent to sites
+sent_problem <- function(problem) new_problem(problem$kind, problem$manifold, threshold = problem$threshold)
 
 run_steps <- function(run, input) continue_run(run, input, steps_in_all(run))
 

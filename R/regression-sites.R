@@ -80,23 +80,36 @@ step_query <- function(step, ask) {
   secure_query(ask$shares, about, step$least / vector_moved(about), ask$n)
 }
 
+# what a step asks of a site: list(share_sd, or query and shift of a secure sum) and what the sum is about
+step_plan <- function(step, ask) {
+  if (!is.null(ask$shares$threshold)) return(step_query(step, ask))
+  list(share_sd = step$least / sqrt(ask$shares$sites - ask$shares$colluding))
+}
+
+step_request <- function(step, plan, ask, state, frame, cut) {
+  here <- list(center = .Call(riemdp_stored, ask$manifold, state$p), at = as.vector(state$v), weight = cut,
+               frame = as.vector(frame[[1]]), lambda = frame[[2]])
+  c(shared_request(plan, step_about(step, ask)), here)
+}
+
+# a step's request where the curve begins: what policies say of it they say of later ones
+first_request <- function(step, ask) {
+  state <- list(p = ask$center, v = matrix(0, ask$q, ask$k))
+  step_request(step, step_plan(step, ask), ask, state, list(diag(ask$q), numeric(ask$q)), step$tau)
+}
+
 # the sums of gradients that the sites' steps are made of
 noisy_curves <- function(y, ask) {
-  shares <- ask$shares
   x <- y$data
   y$noisy <- function(state, frame, cut, step) {
-    about <- c(step_about(step, ask), list(center = .Call(riemdp_stored, ask$manifold, state$p),
-                                           at = as.vector(state$v), weight = cut, frame = as.vector(frame[[1]]),
-                                           lambda = frame[[2]]))
-    if (is.null(shares$threshold)) {
-      sd <- step$least / sqrt(shares$sites - shares$colluding)
-      pay(price_normal(vector_moved(about), step$least, "regression.md, 3"))
-      return(noisy_sum(x, c(list(kernel = "noisy", sd = sd), about)))
+    plan <- step_plan(step, ask)
+    request <- step_request(step, plan, ask, state, frame, cut)
+    if (is.null(plan$query)) {
+      pay(price_normal(vector_moved(request), step$least, "regression.md, 3"))
+      return(noisy_sum(x, request))
     }
-    found <- step_query(step, ask)
-    pay(price_normal_discrete(found$shift, honest_sd(found$query), "federation.md, 2"))
-    query <- utils::modifyList(found$query, about)
-    secure_sum(x, query)$sum * query$step
+    pay(price_normal_discrete(plan$shift, honest_sd(plan$query), "federation.md, 2"))
+    secure_sum(x, request[names(request) != "kernel"])$sum * request$step
   }
   y
 }

@@ -391,7 +391,7 @@ site_remote <- function(send, ...) {
   }
   hash <- told$hash
   out <- site(told$records, function(request) ask_remote(send, request, hash))
-  out$policy <- c(policy[c("site", "trust", "unit")], list(hash = hash))
+  out$policy <- c(unclass(policy), list(hash = hash))
   out$budget <- function() budget_left(send)
   out
 }
@@ -406,6 +406,28 @@ budget_left <- function(send) {
                NA))
   if (!ok) abort_wire("no budget.")
   data.frame(site = told$site, unit = unlist(value$unit), limit = value$limit, spent = value$spent, left = value$left)
+}
+
+# What the policies of sites that have sent theirs would refuse, of all that a call is going to ask: told before the
+# first site pays
+check_policies <- function(x, requests) {
+  for (i in seq_along(x$pieces)) {
+    policy <- x$pieces[[i]]$policy
+    if (!is.null(policy)) for (request in requests) check_policy_has(policy, request, i, x$sizes[i])
+  }
+}
+
+check_policy_has <- function(policy, request, i, n) {
+  request$index <- as.double(i)
+  if (!(vector_dimension(request) <= WIRE_NUMBERS)) {
+    abort_riemdp("unsupported", "a sum of so many numbers doesn't fit into a site's message.")
+  }
+  tryCatch({
+    hold_to_policy(policy, request)
+    if (request$kernel == "join") hold_to_terms(policy, request, n)
+  }, riemdp_reason = function(e) {
+    abort_riemdp("refused", sprintf("site \"%s\": %s. Nothing was asked.", policy$site, WIRE_REASONS[[e$reason]]))
+  })
 }
 
 # a user's function, whose own errors become one of the package

@@ -17,9 +17,10 @@
 #' @param ... nothing; later arguments must be named.
 #' @param sums which sums are answered: `"mean"` (tangent vectors at a public point, for [dp_mean()]), `"gradient"`
 #'   (gradients of a [problem()] at a public point, for [dp_optimize()]), `"scatter"` (products of the coordinates of
-#'   logarithms at a public point of the ball, for [dp_covariance()]); for `columns` `"products"` (of predictors and
-#'   responses, each in its public range, for [dp_lm()]), where one has points also `"curve"` (gradients of a curve, for
-#'   [dp_regression()]). By default the first two, or for `columns` all of theirs.
+#'   logarithms at a public point of the ball, for [dp_covariance()], [dp_pga()] and [dp_pca()]; `dp_pga()` that looks
+#'   for a mean first needs `"mean"` as well); for `columns` `"products"` (of predictors and responses, each in its
+#'   public range, for [dp_lm()]), where one has points also `"curve"` (gradients of a curve, for [dp_regression()]). By
+#'   default the first two, or for `columns` all of theirs.
 #' @param trust `"noise"`: every answer carries noise, drawn at the site and paid for from its ledger. `"curator"`: sums
 #'   as they are are answered as well, and **whoever asks is trusted** with all that they tell, single records included;
 #'   see [sites()]. Under an analyst who isn't the curator that is no protection.

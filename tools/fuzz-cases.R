@@ -577,7 +577,7 @@ arguments <- c(
   read_site_policy = "file=policy_file", write_site_policy = "policy=host_policy file=new_file", site_host = "policy=host_policy x ledger=site_budget",
   site_reply = "host text=wire_text", site_remote = "send", site_key = "file=new_file", site_open = "dir=no_path", site_app = "host tokens",
   site_http = "url=note token=note", riemdpReplyDS = "message=url_letters", riemdpSitesDS = "", ds_sites = "conns=any", ds_ledger = "conns=any",
-  ds_dp_mean = "conns=any manifold=M", ds_dp_optimize = "conns=any problem=any",
+  ds_dp_mean = "conns=any manifold=M", ds_dp_optimize = "conns=any problem=any", ds_dp_pga = "conns=any manifold=M",
   ledger_spend = "ledger event=ledger_event what=note source=note",
   ledger_receipt = "x=ledger_receipt", ledger_verify = "ledger receipts=ledger_receipt", ledger_report = "ledger", ledger_odometer = "ledger",
   dp_mean_plan = "M n=count epsilon center=one radius",

@@ -686,6 +686,8 @@ neighbour_calls <- function() {
       product = list(method = "pga_product", spaces = PRODUCTS, forms = c("array", "mf_points"),
                      args = list(mean_mechanism = "wrapped", mechanism = "wishart")),
       drawn = list(method = "pga", spaces = c("sphere", "plane"), forms = c("array", "mf_points"), args = list(at = "center", mechanism = "bingham")),
+      shares = list(method = "pga", spaces = c("sphere", "matrices"), forms = "shares", args = list(delta = 1e-3)),
+      shares_at = list(method = "pga", spaces = c("sphere", "plane"), forms = "shares", args = list(at = "center", delta = 1e-3)),
       unit = list(method = "pga", spaces = c("sphere", "matrices"), forms = c("array", "mf_points"),
                   args = list(mean_mechanism = "wrapped", mechanism = "wishart", unit = rep_len(1:5, NEIGHBOURS))),
       more = list(method = "pga", spaces = c("sphere", "matrices"), pair = "more", forms = c("array", "mf_points"),
@@ -703,7 +705,7 @@ neighbour_calls <- function() {
                     rate = list(method = "rsgd", spaces = "plane", pair = "more",
                                 args = list(method = "rsgd", epsilon = 1, steps = 3, sampling = "poisson", rate = 0.3, batch = 5)),
                     gauss = direct_pca("gauss"), laplace = direct_pca("laplace"), wishart = direct_pca("wishart"),
-                    bingham = direct_pca("bingham")), direct_pca_beside()),
+                    bingham = direct_pca("bingham"), shares = utils::modifyList(direct_pca("gauss"), list(forms = "shares"))), direct_pca_beside()),
                    noisy = "^[$](value|loadings|trace[$]gradient_norm)",
                   free_of = list(sized = "^[$]trace"), # how many steps there are follows from the released size
                   call = function(data, case, space, budget) {

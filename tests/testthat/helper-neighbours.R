@@ -387,12 +387,16 @@ files_form <- function(ending, holds, write, reader = NULL, needs = NULL) {
   })
 }
 
-sites_form <- function(...) {
-  list(holds = "numbers", kinds = c("points"), piece = "site", make = function(records, kind, space, folder) {
-    all <- plain_points(typed_frame(records, kind_types(kind, space)), space)
+sites_form <- function(..., kinds = "points") {
+  list(holds = "numbers", kinds = kinds, piece = "site", make = function(records, kind, space, folder) {
+    types <- kind_types(kind, space)
+    frame <- typed_frame(records, types)
+    all <- if (kind == "rows") as.matrix(frame) else plain_points(frame, space)
+    columns <- if (kind == "rows") types
     half <- seq_len(length(records) %/% 2)
     parts <- list(internal("records_of")(all, half), internal("records_of")(all, -half))
-    function() do.call(sites, c(lapply(parts, function(x) site(internal("records_in")(x), function(request) site_answer(request, x, "sums"))), list(...)))
+    function() do.call(sites, c(lapply(parts, function(x) site(internal("records_in")(x), function(request) site_answer(request, x, "sums"))),
+                                  list(..., columns = columns)))
   })
 }
 
@@ -506,7 +510,7 @@ neighbour_forms <- function() {
       function() chunk_query(open, "records", "id", columns = columns, size = 7, shape = if (kind == "points") space$M)
     }),
     sites = sites_form(),
-    shares = sites_form(shares = TRUE, colluding = 0)
+    shares = sites_form(shares = TRUE, colluding = 0, kinds = c("points", "rows"))
   )
 }
 

@@ -13,7 +13,9 @@ make_dirs <- function(root, names = "north", trust = "noise", epsilon = 50) {
   for (i in seq_along(names)) {
     at <- function(file) file.path(root, names[i], file)
     partners <- if (trust == "secure") keys[-i]
-    write_site_policy(site_policy(names[i], M, 2, 0.5, trust = trust, least_sites = 2, colluding = 0, partners = partners), at("policy.json"))
+    sums <- c("mean", "gradient", "scatter")
+    policy <- site_policy(names[i], M, 2, 0.5, sums = sums, trust = trust, least_sites = 2, colluding = 0, partners = partners)
+    write_site_policy(policy, at("policy.json"))
     dp_ledger(at("ledger.sqlite"), epsilon, 1e-6, rule = "gdp", create = TRUE)
     saveRDS(wishart_spd[, , parts[[i]]], at("records.rds"))
   }
@@ -168,6 +170,30 @@ test_that("three R processes over HTTP give a mean by shares and a secure one, a
   expect_equal(unname(spent[1]), unname(spent[3]), tolerance = 1e-9)
 })
 
+test_that("geodesic analysis over connections is that of their sites", {
+  root <- make_dirs(withr::local_tempdir(), c("north", "south"))
+  withr::local_options(riemdp.sites = root)
+  asked <- NULL
+  # what DSI would carry: a call of the aggregate method for one connection
+  sends <- function(conns, site) {
+    asked <<- list(conns, site)
+    lapply(site, function(name) function(text) riemdpReplyDS(text_url(text), name))
+  }
+  site <- c("north", "south")
+  with_internals({
+    r <- ds_dp_pga("conns", M, 4, diag(2), 1.5, delta = 1e-6, site = site)
+    at <- ds_dp_pga("conns", M, 2, diag(2), 1.5, delta = 1e-6, at = diag(2), how = list(shares = TRUE, colluding = 0), site = site)
+    left <- ds_ledger("conns", site)
+  }, ds_sends = sends)
+  expect_identical(asked, list("conns", site))
+  expect_s3_class(r, "riemdp_pga")
+  expect_identical(r$n, 120)
+  expect_identical(r$components$details, list(sites = 2L, colluding = 1L))
+  expect_identical(at$components$details, list(sites = 2L, colluding = 0L))
+  expect_identical(unique(left$site), site)
+  expect_equal(left$spent[left$unit == "mu^2"], rep(guarantee(r)$mu^2 + 2 * guarantee(at)$mu^2, 2), tolerance = 1e-8)
+})
+
 test_that("DSLite's servers answer", {
   skip_if_not_installed("DSI")
   skip_if_not_installed("DSLite")
@@ -190,6 +216,7 @@ test_that("DSLite's servers answer", {
     expect_identical(r$n, 200)
     o <- ds_dp_optimize(conns, problem_huber(M, 1), 1, 1e-6, start = diag(2), steps = 3, how = how, site = site)
     expect_equal(o$steps, 3)
+    expect_identical(ds_dp_pga(conns, M, 1, diag(2), 1.5, delta = 1e-6, how = how, site = site)$n, 200)
   }
   # a table of its own beside them
   dir.create(file.path(root, "table"))
@@ -202,7 +229,7 @@ test_that("DSLite's servers answer", {
   expect_named(coef(wine), c("(Intercept)", "alcohol"))
   left <- ds_ledger(conns, site)
   expect_identical(unique(left$site), site)
-  expect_equal(left$spent[1], 4 * guarantee(r)$mu^2, tolerance = 0.01)
+  expect_equal(left$spent[1], 6 * guarantee(r)$mu^2, tolerance = 0.01)
   # nothing but the package's two methods, and no other's data
   expect_error(of("DSI", "datashield.aggregate")(conns, quote(readRDS("records.rds"))))
 })

@@ -269,3 +269,395 @@ test_that("a secure sum of products is one curator's noise, and its sites pay fo
   expect_error(dp_covariance(x, M, 1, center, 1.5, at = at, delta = 1e-6), "trust|partner", class = "riemdp_error_refused")
   expect_identical(vapply(hosts, spent, 0), c(0, 0, 0))
 })
+
+# ---- directions ----------------------------------------------------------------------------------------------------------------------------------
+
+sums <- c("mean", "scatter")
+both_hosts <- function(...) list(host_of("north", records[, , 1:120], sums = sums, ...), host_of("south", records[, , 121:200], sums = sums, ...))
+# what rounding rows makes of the squared bound
+stretched <- function(r) (r$length * internal$scatter_grid(nrow(r$components$loadings))$stretch)^2
+
+test_that("directions of sites are those of records in memory but for noise, at a public point, a released one and one of their own", {
+  hosts <- both_hosts(ledger = budget(1e9))
+  x <- remotes(hosts, shares = TRUE)
+  exact <- function(at) dp_pga(records, M, 2^20, center, 1.5, at = at, mechanism = "laplace", q = 2)
+  same <- function(r, e) {
+    expect_identical(r$value$mean, e$value$mean)
+    expect_identical(r$length, e$length)
+    # 8 standard deviations of the largest of 6 numbers
+    expect_lt(max(abs(r$components$moment - e$components$moment)), 8 * sqrt(2) * r$components$noise$sd * r$components$noise$unit + 1e-5)
+    expect_equal(abs(colSums(r$components$loadings * e$components$loadings)), c(1, 1), tolerance = 1e-3)
+    expect_equal(r$sd, e$sd, tolerance = 1e-2)
+    expect_equal(r$shares, e$shares, tolerance = 1e-2)
+    expect_identical(r$n, 200)
+  }
+  run <- function(...) dp_pga(x, M, 1e5, center, 1.5, delta = 1e-6, q = 2, ...)
+  r <- run(at = at)
+  same(r, exact(at))
+  expect_identical(r$from, "at")
+  expect_null(r$mean_release)
+  m <- dp_mean(records, M, 1, center, 1.5, mechanism = "wrapped")
+  same(run(at = m), exact(m))
+  # its own: the mean of logarithms, then products there
+  r <- run()
+  mean <- r$mean_release
+  expect_identical(r$from, "mean")
+  expect_identical(mean$mechanism, "tangent")
+  trusted <- dp_mean(records, M, 1e5, center, 1.5, mechanism = "tangent", delta = 1e-6)
+  expect_lt(mf_dist(M, mean$value, trusted$value), 1e-3)
+  expect_lt(mf_dist(M, r$value$mean, mean$value), 1e-9)
+  same(r, exact(mean$value))
+  # further geometry: the sphere, complex shapes, a product
+  spaces <- list(list(sphere(2), c(0, 0, 1), with_simulation(1, mf_random(sphere(2), 30))),
+                 list(kendall(4), exp(2i * pi * (1:4) / 4), with_simulation(1, mf_random(kendall(4), 20))))
+  for (s in spaces) {
+    host <- host_of("one", s[[3]], s[[1]], sums = sums, ledger = budget(1e9))
+    r <- dp_pga(remotes(list(host), shares = TRUE), s[[1]], 1e5, s[[2]], 0.35, delta = 1e-6)
+    e <- dp_pga(s[[3]], s[[1]], 2^20, s[[2]], 0.35, at = r$mean_release$value, mechanism = "laplace")
+    expect_identical(r$value$mean, e$value$mean)
+    expect_lt(max(abs(r$components$moment - e$components$moment)), 8 * sqrt(2) * r$components$noise$sd * r$components$noise$unit + 1e-5)
+  }
+})
+
+test_that("both parts of a geodesic analysis are one normal release, of which each site pays all", {
+  for (colluding in 0:1) {
+    hosts <- both_hosts()
+    x <- remotes(hosts, shares = TRUE, colluding = colluding)
+    r <- dp_pga(x, M, 3, center, 1.5, delta = 1e-6, share = 0.3)
+    mu <- internal$gaussian_mu(3, 1e-6)
+    expect_equal(guarantee(r)$mu, mu, tolerance = 1e-8)
+    expect_lte(guarantee(r)$mu, mu)
+    expect_identical(guarantee(r)[c("epsilon", "delta", "numerics")], list(epsilon = 3, delta = 1e-6, numerics = "real-valued"))
+    expect_equal(r$draws$mu, sqrt(c(0.3, 0.7)) * mu, tolerance = 1e-8)
+    # a single site's sum carries less where sites may not collude, and costs more
+    for (host in hosts) expect_equal(spent(host), guarantee(r)$mu^2 * (2 - colluding), tolerance = 1e-8)
+    # closed forms
+    sensitivity <- sqrt(2) * stretched(r) / 200
+    expect_equal(r$components$sensitivity, sensitivity, tolerance = 1e-12)
+    expect_equal(r$components$scale, sensitivity / (sqrt(0.7) * mu) * sqrt(2 / (2 - colluding)), tolerance = 1e-8)
+    expect_equal(r$components$noise$sd * r$components$noise$unit, r$components$scale / sqrt(2), tolerance = 1e-12)
+    expect_equal(r$mean_release$scale, 2 * 1.5 / 200 / (sqrt(0.3) * mu) * sqrt(2 / (2 - colluding)), tolerance = 1e-8)
+    lost <- internal$component_lost(200 * 0.1, list(mechanism = "gauss", sd = r$components$noise$sd), list(d = 3, q = 1))
+    expect_equal(r$expected_error, lost * 0.1 * r$length^2, tolerance = 1e-8)
+    expect_identical(r$components$details, list(sites = 2L, colluding = colluding))
+  }
+  # a curator's ledger takes the same
+  own <- budget()
+  hosts <- both_hosts()
+  r <- dp_pga(remotes(hosts, shares = TRUE), M, 3, center, 1.5, delta = 1e-6, ledger = own)
+  expect_equal(summary(own)$spent[1], spent(hosts[[1]]), tolerance = 1e-8)
+  # at a public point there is one part
+  hosts <- both_hosts()
+  r <- dp_pga(remotes(hosts, shares = TRUE), M, 3, center, 1.5, delta = 1e-6, at = at)
+  expect_equal(spent(hosts[[2]]), guarantee(r)$mu^2, tolerance = 1e-8)
+  expect_equal(r$components$scale, sqrt(2) * stretched(r) / 200 / guarantee(r)$mu * sqrt(2), tolerance = 1e-8)
+  # sites that answer functions, not messages
+  ledger <- budget()
+  plain <- sites(site(120, function(request) site_answer(request, records[, , 1:120], ledger = ledger)), shares = TRUE)
+  r <- dp_pga(plain, M, 3, center, 1.5, delta = 1e-6)
+  expect_equal(summary(ledger)$spent[1], guarantee(r)$mu^2, tolerance = 1e-8)
+})
+
+test_that("what a geodesic analysis of sites says of its noise is so", {
+  hosts <- both_hosts()
+  r <- dp_pga(remotes(hosts, shares = TRUE), M, 3, center, 1.5, delta = 1e-6)
+  for (host in hosts) expect_match(guarantee(r)$assumptions, paste0(host$policy$site, ".*", host$hash), all = FALSE)
+  expect_match(guarantee(r)$assumptions, "adds its share of the noise as asked", all = FALSE)
+  expect_match(guarantee(r)$assumptions, "whose squares add up", all = FALSE)
+  expect_identical(r$theorem, "proofs/subspaces.md, section 11")
+  words <- gsub("\\s+", " ", paste(capture.output(explain(r)), collapse = " "))
+  expect_length(gregexpr("made up of shares that 2 sites draw and add, so large that it holds against 1 of them", words)[[1]], 2) # of each part
+  expect_match(words, "NOT the Frechet mean")
+  expect_match(words, "normal noise on the second-moment matrix, made up of shares that 2 sites draw")
+  expect_match(words, sprintf("by at most %.6g \\(proofs/subspaces.md, section 11\\)", r$components$sensitivity))
+  expect_no_match(words, "integer arithmetic")
+  expect_output(print(r), "private mean (tangent: exp of the mean of logarithms at the centre)", fixed = TRUE)
+  expect_output(print(r), "real-number model")
+  expect_identical(summary(r)$n, 200)
+  expect_s3_class(tidy(r), "data.frame")
+  there <- dp_pga(remotes(hosts, shares = TRUE), M, 3, center, 1.5, delta = 1e-6, at = at)
+  for (host in hosts) expect_match(guarantee(there)$assumptions, paste0(host$policy$site, ".*", host$hash), all = FALSE)
+  expect_match(guarantee(there)$assumptions, "adds its share of the noise as asked", all = FALSE)
+  # nothing that holds records or can reach them
+  expect_false(internal$holds_code(unclass(r)[setdiff(names(r), c("manifold", "guarantee"))]))
+})
+
+test_that("the shares' noise spreads no farther than the bound of an angle takes it to", {
+  M <- euclidean(3)
+  hosts <- lapply(c("a", "b", "c"), function(name) host_of(name, matrix(c(0.5, 0, 0), 20, 3, byrow = TRUE), M, sums = sums, ledger = budget(1e9)))
+  x <- remotes(hosts, shares = TRUE, colluding = 1)
+  count <- if (quick()) 120 else 1000
+  all <- with_simulation(4, lapply(seq_len(count), function(i) dp_pga(x, M, 2, c(0, 0, 0), 1, at = c(0, 0, 0), delta = 1e-6)))
+  f <- all[[1]]$components
+  truth <- diag(c(0.25, 0, 0))
+  z <- vapply(all, function(r) internal$symmetric_entries(r$components$moment - truth), numeric(6)) / f$scale
+  # 5 standard errors: a false alarm in 1e6
+  for (i in 1:6) expect_lt(abs(stats::sd(z[i, ]) - 1), 5 / sqrt(2 * count))
+  expect_lt(abs(mean(z)), 5 / sqrt(6 * count))
+  # the bound is that of normal noise of this size, and a little for steps
+  s <- f$noise$spread
+  expect_gte(s$sd, f$noise$sd)
+  expect_lt(s$sd, 1.001 * f$noise$sd)
+  steps <- internal$noise_steps(c(request_of(M, c(0, 0, 0), 1), sd = 1), f$noise$sd * sqrt(2) / sqrt(3) / sqrt(2), 20)
+  expect_equal(s$rounding, 3 * steps$step * (8 * sqrt(6) + 40), tolerance = 1e-6)
+  for (level in c(0.5, 0.95)) {
+    h <- internal$noise_spread("gauss", f$noise, 3, level)
+    noises <- vapply(all, function(r) max(abs(eigen(r$components$moment - truth, TRUE, TRUE)$values)), 0) / f$noise$unit
+    expect_lte(mean(noises > h), 1 - level + 5 * sqrt(level * (1 - level) / count))
+    trusted <- list(sd = s$sd, fine = 60, lattice = TRUE)
+    expect_equal(h, internal$noise_spread("gauss", trusted, 3, level) + s$rounding, tolerance = 1e-12)
+  }
+  # angles hold, and say something where noise is small
+  strong <- with_simulation(5, lapply(1:10, function(i) dp_pga(x, M, 500, c(0, 0, 0), 1, at = c(0, 0, 0), delta = 1e-6)))
+  for (r in strong) {
+    expect_lte(acos(min(1, abs(r$components$loadings[1]))), confint(r)[2])
+    expect_lt(confint(r)[2], 0.3)
+  }
+})
+
+test_that("rows at sites have principal components as rows in memory, and no row changes more than the noise allows", {
+  X <- with_simulation(3, matrix(stats::rnorm(600), 150) * rep(c(1, 0.6, 0.3, 0.1), each = 150))
+  types <- c(a = "number", b = "number", c = "number", d = "number")
+  ledgers <- list(budget(1e9), budget(1e9))
+  at_sites <- function(X, ..., columns = types) {
+    sites(site(100, function(request) site_answer(request, X[1:100, ], ledger = ledgers[[1]])),
+          site(50, function(request) site_answer(request, X[101:150, ], ledger = ledgers[[2]])), ..., columns = columns)
+  }
+  r <- dp_pca(at_sites(X, shares = TRUE), 2, 1e5, 1e-6, bound = 2)
+  e <- dp_pca(X, 2, 2^20, bound = 2, mechanism = "laplace")
+  expect_s3_class(r, c("riemdp_components", "riemdp_pca", "riemdp_release"), exact = TRUE)
+  expect_lt(max(abs(r$moment - e$moment)), 8 * sqrt(2) * r$noise$sd * r$noise$unit + 1e-5)
+  expect_equal(abs(unname(colSums(r$loadings * e$loadings))), c(1, 1), tolerance = 1e-4)
+  expect_identical(rownames(r$loadings), names(types))
+  expect_identical(r[c("n", "bound", "mechanism")], list(n = 150, bound = 2, mechanism = "gauss"))
+  expect_identical(r$manifold, grassmann(4, 2))
+  one <- dp_pca(at_sites(X, shares = TRUE, colluding = 0), 1, 1, 1e-6, bound = 2)
+  mu <- internal$gaussian_mu(1, 1e-6)
+  expect_equal(guarantee(one)$mu, mu, tolerance = 1e-8)
+  for (ledger in ledgers) expect_equal(summary(ledger)$spent[1], guarantee(r)$mu^2 + 2 * mu^2, tolerance = 1e-8)
+  moved <- sqrt(2) * 4 * internal$scatter_grid(4)$stretch^2 / 150
+  expect_equal(one$sensitivity, moved, tolerance = 1e-8)
+  expect_equal(one$scale, moved / mu, tolerance = 1e-8)
+  expect_match(guarantee(one)$assumptions, "bound and number of columns are public", all = FALSE)
+  expect_output(explain(one), "shares\\s+that\\s+2\\s+sites\\s+draw")
+  expect_output(print(one), "2 sites|150 records")
+  expect_lt(confint(dp_pca(at_sites(X, shares = TRUE), 1, 1e3, 1e-6, bound = 2))[2], 0.5)
+  # a row that holds no numbers counts as 0, whatever is in it: the same bits as a row of zeros
+  changed <- function(row) {
+    Y <- X
+    Y[7, ] <- row
+    with_simulation(9, dp_pca(at_sites(Y, shares = TRUE), 1, 1, 1e-6, bound = 2))
+  }
+  zero <- changed(0)
+  for (row in list(NA, c(1, NA, 0, 0), Inf, c(-Inf, 1, 1, 1), NaN)) expect_identical(changed(row), zero)
+  expect_identical(changed(c(30, 0, 0, 0))$moment, changed(c(3, 0, 0, 0))$moment) # shortened
+  # of one table text can stand in
+  table <- as.data.frame(X[1:100, ])
+  table[[2]] <- as.character(table[[2]])
+  ask <- function(x, i) function(request) site_answer(request, x, ledger = ledgers[[i]])
+  typed <- function(x) {
+    there <- sites(site(100, ask(x, 1)), site(50, ask(X[101:150, ], 2)), shares = TRUE, columns = types)
+    with_simulation(9, dp_pca(there, 1, 1, 1e-6, bound = 2))
+  }
+  expect_equal(typed(table)$moment, typed(X[1:100, ])$moment, tolerance = 1e-5)
+  table[[2]][7] <- "none"
+  expect_identical(class(typed(table)), class(one))
+})
+
+test_that("how many columns sites' rows have is said, or the one that all policies have", {
+  rows <- matrix(0.1, 60, 3)
+  host <- function(name, spaces, sums = "scatter") site_host(site_policy(name, spaces, 2, 1e-4, sums = sums), rows, budget())
+  run <- function(hosts, ..., columns = NULL) dp_pca(remotes(hosts, shares = TRUE, columns = columns), 1, 1, 1e-6, bound = 1, ...)
+  threes <- c(x = "number", y = "number", z = "number")
+  r <- run(list(host("a", euclidean(3)), host("b", list(sphere(2), euclidean(3)))))
+  expect_identical(dim(r$loadings), c(3L, 1L))
+  expect_null(rownames(r$loadings))
+  # of several the one that all have
+  width <- function(...) {
+    policies <- lapply(list(...), function(spaces) if (!is.null(spaces)) list(spaces = spaces))
+    x <- sites(site(1, identity), site(1, identity), shares = TRUE)
+    for (i in 1:2) x$pieces[[i]]$policy <- policies[[i]]
+    internal$site_width(x)
+  }
+  expect_equal(width(list(euclidean(3), euclidean(1)), list(sphere(4), euclidean(3), euclidean(4))), 3)
+  expect_equal(width(list(euclidean(3)), NULL), 3) # a site without a policy says nothing
+  refused <- function(...) expect_error(width(...), "columns", class = "riemdp_error_argument")
+  refused(list(euclidean(3)), list(euclidean(4)))
+  refused(list(euclidean(3), euclidean(1)), NULL)
+  refused(list(euclidean(3)), list(sphere(2)))
+  refused(NULL, NULL)
+  host_one <- list(host("a", list(sphere(2), euclidean(3))))
+  expect_identical(rownames(run(host_one, columns = threes)$loadings), names(threes))
+  none <- sites(site(60, function(request) stop("asked")), shares = TRUE)
+  expect_error(dp_pca(none, 1, 1, 1e-6, bound = 1), "columns", class = "riemdp_error_argument")
+  host_one <- list(host("a", list(sphere(2), euclidean(3))))
+  expect_error(run(host_one, columns = c(x = "number", y = "text")), "numbers", class = "riemdp_error_argument")
+  expect_error(run(host_one, columns = c("x", "y")), class = "riemdp_error_argument")
+  # what is said and no policy has isn't asked
+  expect_error(run(host_one, columns = c(x = "number", y = "number")), "this manifold", class = "riemdp_error_refused")
+  expect_identical(spent(host_one[[1]]), 0)
+  # a trusted curator's gradient steps know it the same way
+  X <- with_simulation(3, matrix(stats::rnorm(450), 150))
+  told <- sites(site(90, function(request) site_answer(request, X[1:90, ], "sums")), site(60, function(request) site_answer(request, X[91:150, ], "sums")),
+                columns = threes)
+  steps <- function(x) with_simulation(2, dp_pca(x, 1, 1, 1e-6, bound = 2, steps = 5))
+  expect_identical(steps(told)$value, steps(chunks(X, 40))$value)
+  expect_match(guarantee(steps(told))$assumptions, "trusted", all = FALSE)
+})
+
+test_that("directions that sites don't serve are refused before anything is paid", {
+  hosts <- both_hosts(least_noise = 0.5)
+  run <- function(x = remotes(hosts, shares = TRUE), ..., delta = 1e-6) dp_pga(x, M, 1, center, 1.5, delta = delta, ...)
+  refused <- function(class, ..., words = NULL) expect_error(run(...), words, class = paste0("riemdp_error_", class))
+  refused("unsupported", delta = 0)
+  refused("unsupported", delta = 0, at = at)
+  for (mechanism in c("laplace", "wishart", "bingham")) refused("unsupported", mechanism = mechanism, words = "normal noise")
+  refused("unsupported", from = "center", words = "center")
+  refused("unsupported", mean_mechanism = "wrapped", words = "tangent")
+  refused("unsupported", mean_mechanism = 1)
+  refused("unsupported", unit = rep(1:100, 2), words = "unit")
+  refused("unsupported", neighbours = "add_remove", words = "add_remove")
+  refused("unsupported", remotes(hosts), words = "add noise")
+  refused("unsupported", chunks(records, 50), words = "add noise")
+  refused("argument", share = 2)
+  refused("argument", q = 3)
+  refused("argument", at = at, share = 0.2)
+  # what the second site's policy lacks is told before the first one pays, of the second request too
+  other <- function(sums, M = spd(2), radius = 2, least_noise = 0.5) {
+    list(hosts[[1]], site_host(site_policy("south", M, radius, least_noise, sums = sums), records[, , 121:200], budget()))
+  }
+  one <- function(...) remotes(other(...), shares = TRUE)
+  refused("refused", one("mean"), words = "\"south\": the site's policy doesn't have this statistic")
+  refused("refused", one("mean"), at = at)
+  refused("refused", one("scatter"))
+  expect_identical(spent(hosts[[1]]), 0)
+  expect_s3_class(run(one("scatter"), at = at), "riemdp_pga")
+  paid <- spent(hosts[[1]])
+  expect_gt(paid, 0)
+  refused("refused", one(sums, M = spd(2, "logeuclidean")), words = "manifold")
+  refused("refused", one(sums, radius = 1), words = "ball")
+  # each part has its own multiplier: the whole has 4.2, directions with a 2nd of mu^2 root 2 times it
+  mu <- internal$gaussian_mu(1, 1e-6)
+  refused("refused", one(sums, least_noise = 1.001 / (sqrt(0.5) * mu)), share = 0.5, words = "noise")
+  refused("refused", one(sums, least_noise = 1.001 / (sqrt(0.85) * mu)), words = "noise")
+  expect_error(dp_covariance(one("mean"), M, 1, center, 1.5, at = at, delta = 1e-6), "statistic", class = "riemdp_error_refused")
+  expect_identical(spent(hosts[[1]]), paid)
+  expect_s3_class(run(one(sums, least_noise = 0.999 / (sqrt(0.85) * mu))), "riemdp_pga")
+  # components
+  X <- matrix(0.1, 60, 3)
+  ledger <- budget()
+  x <- function(...) sites(site(60, function(request) site_answer(request, X, ledger = ledger)), ..., columns = c(a = "number", b = "number", c = "number"))
+  pca <- function(..., delta = 1e-6, shared = TRUE) dp_pca(x(shares = shared), 1, 1, delta, bound = 1, ...)
+  refuses <- function(..., words = NULL) expect_error(pca(...), words, class = "riemdp_error_unsupported")
+  refuses(mechanism = "rgd", words = "one sum of products")
+  refuses(steps = 5, words = "one sum of products")
+  for (mechanism in c("laplace", "wishart", "bingham")) refuses(mechanism = mechanism, words = "normal noise")
+  refuses(delta = 0)
+  refuses(unit = rep(1:30, 2), words = "unit")
+  refuses(neighbours = "add_remove", words = "add_remove")
+  refuses(mechanism = "gauss", shared = FALSE)
+  expect_identical(summary(ledger)$spent[1], 0)
+  # a matrix that no message holds
+  wide <- host_of("wide", matrix(0, 60, 3000), euclidean(3000))
+  expect_error(dp_pca(remotes(list(wide), shares = TRUE), 1, 1, 1e-6, bound = 1), "doesn't fit", class = "riemdp_error_unsupported")
+  expect_identical(spent(wide), 0)
+  # an answer that is none
+  lying <- sites(site(120, function(request) c(1, 2)), shares = TRUE)
+  expect_error(run(lying), class = "riemdp_error_chunk")
+})
+
+test_that("where a site's budget ends the others have paid for each request once", {
+  start <- function(limit) { # an epsilon
+    list(host_of("north", records[, , 1:120], sums = sums), host_of("south", records[, , 121:200], sums = sums, ledger = budget(limit)))
+  }
+  mu <- internal$gaussian_mu(3, 1e-6)
+  run <- function(hosts) {
+    x <- remotes(hosts, shares = TRUE)
+    expect_silent(expect_error(dp_pga(x, M, 3, center, 1.5, delta = 1e-6), "budget", class = "riemdp_error_refused"))
+  }
+  hosts <- start(0.9) # not even for the mean
+  run(hosts)
+  expect_equal(vapply(hosts, spent, 0), c(0.15 * mu^2, 0), tolerance = 1e-8)
+  expect_error(dp_mean(remotes(hosts, shares = TRUE), M, 3, center, 1.5, delta = 1e-6, mechanism = "tangent"), "budget", class = "riemdp_error_refused")
+  expect_equal(spent(hosts[[1]]), 1.15 * mu^2, tolerance = 1e-8)
+  hosts <- start(2) # for the mean alone
+  run(hosts)
+  expect_equal(vapply(hosts, spent, 0), c(1, 0.15) * mu^2, tolerance = 1e-8)
+})
+
+test_that("secure sums give directions with one curator's noise; who falls silent takes records and noise along", {
+  skip_if_not_installed("sodium")
+  make <- function(k, space = M, part = function(i) records[, , 20 * (i - 1) + 1:20], sums = c("mean", "scatter")) {
+    files <- replicate(k, tempfile())
+    keys <- stats::setNames(vapply(files, site_key, ""), paste0("s", seq_len(k)))
+    lapply(seq_len(k), function(i) {
+      policy <- site_policy(names(keys)[i], space, 2, 0.01, sums = sums, trust = "secure", least_sites = 2, colluding = 0, partners = keys[-i])
+      site_host(policy, part(i), budget(1e9), identity = files[i])
+    })
+  }
+  masked <- function(text) identical(wire_read(text)$statistic, "masked")
+  join <- function(hosts, ..., lost = function(i, text) FALSE) {
+    do.call(sites, c(lapply(seq_along(hosts), function(i) {
+      site_remote(function(text) if (lost(i, text)) stop("lost") else site_reply(hosts[[i]], text))
+    }), list(secure = TRUE, colluding = 0, ...)))
+  }
+  hosts <- make(3)
+  r <- dp_pga(join(hosts), M, 4, center, 1.5, delta = 1e-6)
+  mu <- internal$gaussian_mu(4, 1e-6)
+  expect_equal(guarantee(r)$mu, mu, tolerance = 1e-8)
+  expect_equal(r$draws$mu, sqrt(c(0.15, 0.85)) * mu, tolerance = 1e-3)
+  for (host in hosts) {
+    expect_equal(spent(host), guarantee(r)$mu^2, tolerance = 5e-3)
+    expect_lte(spent(host), guarantee(r)$mu^2)
+  }
+  # one curator's
+  expect_equal(r$components$scale, sqrt(2) * stretched(r) / 60 / (sqrt(0.85) * mu), tolerance = 3e-3)
+  expect_match(guarantee(r)$assumptions, "computational", all = FALSE)
+  expect_output(explain(r), "nobody\\s+sees\\s+one")
+  # silent in the sum of products alone: the mean is of all
+  hosts <- make(4)
+  seen <- 0
+  x <- join(hosts, dropouts = 1, lost = function(i, text) {
+    if (i == 2 && masked(text)) seen <<- seen + 1
+    i == 2 && masked(text) && seen == 2
+  })
+  gone <- dp_pga(x, M, 1000, center, 1.5, delta = 1e-6)
+  expect_identical(gone$n, 60)
+  expect_identical(gone$mean_release$n, 80)
+  expect_identical(gone$components$details$alive, 3L)
+  expect_identical(gone$mean_release$details$alive, 4L)
+  exact <- dp_pga(records[, , c(1:20, 41:80)], M, 2^20, center, 1.5, at = gone$mean_release$value, mechanism = "laplace")
+  expect_lt(max(abs(gone$components$moment - exact$components$moment)), 8 * sqrt(2) * gone$components$noise$sd * gone$components$noise$unit + 1e-4)
+  expect_output(print(gone), "of 3 of 4 sites")
+  expect_no_match(capture.output(print(gone)), "the mean is")
+  expect_equal(gone$components$sensitivity, sqrt(2) * stretched(gone) / 60, tolerance = 1e-9)
+  # three shares of the four
+  expect_equal(gone$components$scale, sqrt(2) * stretched(gone) / 60 / (sqrt(0.85) * guarantee(gone)$mu), tolerance = 5e-3)
+  expect_equal(gone$components$noise$spread$sd, gone$components$noise$sd, tolerance = 1e-9)
+  expect_lt(confint(gone)[2], 0.5)
+  early <- dp_pga(join(make(4), dropouts = 1, lost = function(i, text) i == 2 && masked(text)), M, 1000, center, 1.5, delta = 1e-6)
+  expect_identical(c(early$n, early$mean_release$n), c(60, 60))
+  expect_output(print(early), "the mean is of 3 of 4 sites")
+  # rows, whose policies say how wide they are; a policy that doesn't sum products is told before any site pays
+  rows <- with_simulation(3, matrix(stats::rnorm(180), 60) * rep(c(1, 0.5, 0.2), each = 60))
+  third <- function(i) rows[20 * (i - 1) + 1:20, ]
+  p <- dp_pca(join(make(3, euclidean(3), third)), 1, 1000, 1e-6, bound = 2)
+  expect_equal(abs(sum(p$loadings * dp_pca(rows, 1, 2^20, bound = 2, mechanism = "laplace")$loadings)), 1, tolerance = 1e-3)
+  expect_identical(p$n, 60)
+  hosts <- make(3, sums = "mean")
+  expect_error(dp_pga(join(hosts), M, 4, center, 1.5, delta = 1e-6), "Nothing was asked", class = "riemdp_error_refused")
+  expect_identical(vapply(hosts, spent, 0), c(0, 0, 0))
+  # and so are its terms: a multiplier, and how many may collude
+  other <- function(...) lapply(hosts, function(h) {
+    policy <- utils::modifyList(h$policy, list(sums = c("mean", "scatter"), ...))
+    site_host(policy, h$x, h$ledger, identity = internal$hex_bytes(h$identity))
+  })
+  loud <- other(least_noise = 10)
+  expect_error(dp_pga(join(loud), M, 4, center, 1.5, delta = 1e-6), "noise is less", class = "riemdp_error_refused")
+  # the mean has a multiplier of 3.1, directions one of 1.3: the mean isn't paid for in vain
+  expect_error(dp_pga(join(other(least_noise = 2)), M, 4, center, 1.5, delta = 1e-6), "Nothing was asked", class = "riemdp_error_refused")
+  expect_identical(vapply(hosts, spent, 0), c(0, 0, 0))
+  wary <- other(colluding = 1)
+  expect_error(dp_pga(join(wary), M, 4, center, 1.5, delta = 1e-6, at = at), "trust", class = "riemdp_error_refused")
+  expect_identical(vapply(hosts, spent, 0), c(0, 0, 0))
+})
