@@ -40,8 +40,8 @@ SOURCE_KERNELS <- list(
 # ---- what a request for a sum with noise is about: public numbers, of the request alone ------------------------------
 # An entry of the table "vector" is a list of functions: `sum` over records, `length` that no record's vector exceeds, how
 # far one replaced record moves the sum (`moved`), and `dimension`, the number of coordinates. `rows`: each record's
-# vector, no longer than that, for sums over units. `fields`: what a request
-# must have beside `radius` and noise ("?": may have), and maybe `refused`, of policy and request: why a site doesn't
+# vector, no longer than that, for sums over units. `trial`: one record that any request can be
+# tried with. `fields`: what a request must have beside `radius` and noise ("?": may have), and maybe `refused`, of policy and request: why a site doesn't
 # answer, or NULL.
 
 vector_of <- function(request) registered("vector", request$vector %||% "mean")
@@ -94,7 +94,8 @@ vector_shift <- function(request, step) {
 # steps as a fraction), as normal noise of `multiplier` times the shift, made up of so many shares.
 noise_steps <- function(request, multiplier, n, shares = 1) {
   wide <- max(sqrt(vector_dimension(request)), 5 * sqrt(shares))
-  fine <- vector_moved(request) * min(multiplier, 1) / (1024 * wide)
+  # coarser where noise is very large: samplers have their numbers
+  fine <- vector_moved(request) * max(min(multiplier, 1) / (1024 * wide), multiplier / 2^29)
   step <- 2^ceiling(log2(max(fine / 2, n * vector_length(request) / LATTICE_MOST)))
   shift <- vector_shift(request, step)
   ratio <- as_ratio(outwards(((shift * multiplier)^2 * (1 + 1e-12) + ROUNDING_VARIANCE) / shares), ceiling)
@@ -109,7 +110,8 @@ site_integers <- function(request, x, step, ratio) {
 
 # the same as an answer: multiples of a step, whose digits say no more than the whole numbers do
 site_sum <- function(request, x) {
-  n <- request$units %||% if (is.null(request$model)) as.double(.Call(riemdp_count, request$M, x)) else records_in(x)
+  n <- request$units %||% request$rows %||%
+    if (is.null(request$model)) as.double(.Call(riemdp_count, request$M, x)) else records_in(x)
   plan <- noise_steps(request, request$sd / vector_moved(request), n)
   draw <- function() plan$step * site_integers(request, x, plan$step, plan$ratio)
   if (in_simulation() && !is.null(request$seed)) with_simulation(request$seed, draw()) else draw()

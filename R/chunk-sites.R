@@ -101,6 +101,7 @@ sites <- function(..., shares = FALSE, colluding = NULL, map = NULL, secure = FA
     inherits(s, "riemdp_site") && is.list(s) && is.function(s$ask) && is.double(s$n) && length(s$n) == 1
   }, NA)
   if (length(ok) == 0 || !all(ok)) abort_riemdp("argument", "give sites, as site() makes them.")
+  check_different(all)
   shares <- noise_shares(all, check_flag(shares, "shares"), colluding, check_flag(secure, "secure"), dropouts)
   pieces <- lapply(unname(all), function(s) list(kind = "site", ask = s$ask, policy = s$policy))
   x <- new_chunks(pieces, vapply(all, function(s) s$n, 0), NULL, NULL, NULL, map, "sites", columns)
@@ -111,6 +112,14 @@ sites <- function(..., shares = FALSE, colluding = NULL, map = NULL, secure = FA
     if (!is.null(s$policy)) sprintf("the site \"%s\" answers by its policy %s", s$policy$site, s$policy$hash)
   }))
   x
+}
+
+# a site that is asked twice has twice the price, and its records count twice
+check_different <- function(all) {
+  named <- unlist(lapply(unname(all), function(s) s$policy$site))
+  if (anyDuplicated(named)) {
+    abort_riemdp("argument", sprintf("the site \"%s\" is given twice.", named[anyDuplicated(named)]))
+  }
 }
 
 # whom all sites' policies protect, NULL for a record
@@ -200,7 +209,7 @@ is_positive <- function(v) is.numeric(v) && length(v) == 1 && is.finite(v) && v 
 
 share_assumption <- function(shares) {
   if (!is.null(shares$threshold)) return(secure_assumption(shares))
-  paste0("each site clips its records and adds its share of the noise as asked",
+  paste0("no record is at two sites; each site clips its records and adds its share of the noise as asked",
          if (shares$sites - shares$colluding > 1) {
            sprintf("; nobody sees a single site's sum, and at most %d of %d sites tell theirs",
                    as.integer(shares$colluding), as.integer(shares$sites))
@@ -340,9 +349,21 @@ noisy_sum <- function(x, request) {
   seeds <- lapply(seq_along(x$pieces), function(i) list(seed = if (in_simulation()) floor(stats::runif(1) * 1e9)))
   parts <- chunk_ask(x, request, seeds, private = TRUE)
   d <- vector_dimension(request)
-  bad <- which(!vapply(parts, function(s) is.double(s) && length(s) == d && all(is.finite(s)), NA))
-  if (length(bad)) abort_riemdp("chunk", sprintf("site %d has sent no sum.", bad[1]))
+  # no longer than all its records' vectors and the noise, but with a probability of 1e-100
+  most <- x$sizes * vector_length(request) * (1 + 1e-9) + answer_noise(request, x$sizes) * (sqrt(d) + 25)
+  bad <- which(!mapply(function(s, most) {
+    is.double(s) && length(s) == d && all(is.finite(s)) && sqrt(sum(s^2)) <= most
+  }, parts, most))
+  if (length(bad)) abort_riemdp("chunk", sprintf("site %d has sent no sum that can be.", bad[1]))
   Reduce(`+`, parts)
+}
+
+# the standard deviation of sites' noise with its steps, of n records each
+answer_noise <- function(request, n) {
+  vapply(n, function(size) {
+    plan <- noise_steps(request, request$sd / vector_moved(request), size)
+    plan$step * sqrt(plan$ratio[1] / plan$ratio[2])
+  }, 0)
 }
 
 # before the noise is drawn

@@ -105,7 +105,7 @@ how_many_words <- function(r) {
 
 # the number, or the released one and where the true one lies
 size_words <- function(x, level = 0.95) {
-  if (!private_size(x)) return(as.character(as.integer(x$n)))
+  if (!private_size(x)) return(sprintf("%.0f", x$n))
   if (is.null(x$size)) return("a private number, not released, of")
   ends <- size_interval(x, level)
   sprintf("about %.0f (as released; %.0f to %.0f with probability %g)", max(0, x$size$count), ends[1], ends[2], level)

@@ -48,8 +48,8 @@ are_strings <- function(v) {
 }
 
 are_model_bounds <- function(x, p) {
-  p <= MODEL_COLUMNS && is.list(x) && length(x) == p &&
-    all(vapply(x, function(b) is_range(b) || (are_strings(b) && length(b) >= 2), NA))
+  p <= MODEL_COLUMNS && is.list(x) && length(x) == p && sum(lengths(x)) <= 4 * MODEL_COLUMNS &&
+    all(vapply(x, function(b) (is.double(b) && is_range(b)) || (are_strings(b) && length(b) >= 2), NA))
 }
 
 are_model_scales <- function(y, q) {
@@ -57,7 +57,7 @@ are_model_scales <- function(y, q) {
 }
 
 are_model_parts <- function(parts, p) {
-  is.list(parts) && length(parts) <= MODEL_COLUMNS && all(vapply(parts, function(part) {
+  is.list(parts) && length(parts) <= MODEL_COLUMNS && setequal(unlist(parts), seq_len(p)) && all(vapply(parts, function(part) {
     is.double(part) && length(part) >= 1 && all(part %in% seq_len(p)) && !anyDuplicated(part)
   }, NA))
 }
@@ -92,7 +92,9 @@ model_types <- function(model) {
 # `weight` times the responses' reach
 products_widths <- function(q) {
   d <- model_width(q$model)
-  list(d = d, q = length(q$model$responses), b = d + 1, square = d > 0, cross = (q$weight * q$radius)^2)
+  k <- length(q$model$responses)
+  reach <- q$radius * (1 + sqrt(k) / (2 * scatter_grid(k)$inside)) # rounded, moment_rows()
+  list(d = d, q = k, b = d + 1, square = d > 0, cross = (q$weight * reach)^2)
 }
 
 # How far two rows' vectors (xx', weight xy') lie apart at most: |x|^2 <= b, |y| <= reach
@@ -124,7 +126,7 @@ products_sum <- function(q, x) {
 # features and responses as whole numbers, a row each
 products_records <- function(q, x) {
   model <- read_model(q$model)
-  if (!is.data.frame(x)) x <- plain_columns(x, model_types(q$model))
+  if (!is.data.frame(x)) x <- plain_columns(x, model_types(q$model), q$rows %||% records_in(x))
   r <- linear_records(model$columns, model$bounds, linear_values(model$spec, x, emptyenv(), model$wants), TRUE, q$radius)
   grid <- scatter_grid(nrow(r$y))
   list(x = t(round(r$x * 2^grid$bits)), y = moment_rows(t(r$y), q$radius, grid), grid = grid)
@@ -151,12 +153,19 @@ hold_to_types <- function(policy, types) {
 }
 
 # a table of those variables of a list that a model is about
-plain_columns <- function(x, types) {
-  structure(x[names(types)], class = "data.frame", row.names = .set_row_names(records_in(x)))
+plain_columns <- function(x, types, n) {
+  structure(x[names(types)], class = "data.frame", row.names = .set_row_names(n))
+}
+
+# a row of which nothing is known
+blank_row <- function(q) {
+  types <- model_types(q$model)
+  plain_columns(stats::setNames(lapply(types, function(type) if (type == "text") NA_character_ else NA_real_),
+                                names(types)), types, 1)
 }
 
 PRODUCT_VECTORS <- list(
-  products = list(sum = products_sum, rows = products_rows, length = products_length, moved = products_moved,
+  products = list(sum = products_sum, rows = products_rows, trial = blank_row, length = products_length, moved = products_moved,
                   dimension = products_dimension, refused = products_refused, fields = c("model", "weight"))
 )
 
@@ -263,10 +272,11 @@ split_products <- function(v, ask, weight) {
 }
 
 shared_lm_words <- function(r) {
+  d <- r$details
   c(sprintf(paste("The sums of x x' and x y' over all sites' rows are released with normal noise, %s. As one vector,",
-                  "products with responses times %.3g, a row moves them by so much that this is %.4g-GDP. The ridge",
-                  "%.4g lifts the least eigenvalue of what was released to %.4g, which is post-processing. Responses",
-                  "are moved to %.3g public standard deviations; their guess isn't checked at sites."),
-            share_words(r$details), r$details$weight, r$details$mu, r$details$ridge, r$details$lift, r$details$reach),
-    silent_sites(r$details), "Section 17 of proofs/linear-regression.md.")
+                  "products with responses times %.3g, a row moves them by so much that this is %.4g-GDP. The ridge is",
+                  "%.4g, such that no eigenvalue is below %.4g, which is post-processing. Responses are moved to %.3g",
+                  "public standard deviations; their guess isn't checked at sites."),
+            share_words(d), d$weight, d$mu, d$ridge, d$lift, d$reach),
+    silent_sites(d), "Section 17 of proofs/linear-regression.md.")
 }

@@ -12,7 +12,7 @@ curve_rows <- function(q, x) {
   model <- read_model(q$model)
   spec <- list(response = as.name(q$model$responses[[1]]), predictors = model$spec$predictors, wants = model$wants,
                declared = character(), bounds = model$bounds["x"], columns = model$columns)
-  r <- chunk_private(list(M = q$M, spec = spec, constants = list()), x)
+  r <- chunk_private(list(M = q$M, spec = spec, constants = list(), size = q$rows), x)
   d <- mf_facts(q$M)$dimension
   state <- list(p = stored_shape(q$M, q$center), v = matrix(q$at, d))
   ask <- list(reach = vapply(model$columns, `[[`, 0, "half"), speed = q$speed)
@@ -33,13 +33,31 @@ curve_refused <- function(policy, request) {
   k <- model_width(request$model)
   finite <- function(v, size) is.double(v) && length(v) == size && all(is.finite(v))
   ok <- k >= 1 && finite(request$at, d * k) && finite(request$frame, d^2) && finite(request$lambda, d) &&
-    finite(request$speed, k) && all(request$speed > 0)
+    finite(request$speed, k) && all(request$speed > 0 & request$speed < 1e60) && legs_fit(request, k)
   if (!ok) return("message")
   hold_to_types(policy, replace(model_types(request$model), 1, "points"))
 }
 
+# a curve that isn't many times round: residuals are carried back in few pieces
+LEGS_MOST <- 64
+
+legs_fit <- function(request, k) {
+  half <- vapply(read_model(request$model)$columns, `[[`, 0, "half")
+  regression_legs(request$M, list(speed = request$speed, reach = half)) <= LEGS_MOST
+}
+
+# a record at the curve's point, in the middle of all predictors
+trial_record <- function(q) {
+  types <- model_types(q$model)[-1]
+  c(stats::setNames(list(trial_point(q)), q$model$responses[[1]]),
+    stats::setNames(lapply(seq_along(types), function(i) {
+      b <- q$model$x[[i]]
+      if (is.list(b)) b[[1]] else mean(b)
+    }), names(types)))
+}
+
 CURVE_VECTORS <- list(
-  curve = list(sum = curve_sum, rows = function(q, x) shorten_rows(curve_rows(q, x), q$radius), length = function(q) q$radius, moved = function(q) 2 * q$radius,
+  curve = list(sum = curve_sum, trial = trial_record, rows = function(q, x) shorten_rows(curve_rows(q, x), q$radius), length = function(q) q$radius, moved = function(q) 2 * q$radius,
                dimension = curve_dimension, refused = curve_refused,
                fields = c("M", "center", "at", "model", "weight", "frame", "lambda", "speed"))
 )

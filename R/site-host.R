@@ -77,9 +77,9 @@ site_host <- function(policy, x, ledger, keep = NULL, identity = NULL, unit = NU
     n <- points_counted(policy$spaces, x)[1]
   } else {
     x <- policy_table(policy, x)
-    n <- as.double(if (is.data.frame(x)) nrow(x) else table_records(policy, x))
+    n <- as.double(table_records(policy, x))
   }
-  shares <- if (!is.null(unit)) person_shares(unit, n)
+  shares <- c(list(rows = n), if (!is.null(unit)) person_shares(unit, n))
   n <- shares$units %||% n
   if (n < policy$least_records) abort_riemdp("argument", "the site has fewer records than its policy asks for.")
   if (policy$trust == "secure") need_sodium()
@@ -107,28 +107,36 @@ person_shares <- function(unit, n) {
   list(share = share, units = as.double(max(0, of, na.rm = TRUE)))
 }
 
-# the columns of a policy, nothing else: a table, or a list of variables where one holds points
+# The columns of a policy, nothing else, cell by cell as what the policy says: a table, or a list of variables where one
+# holds points
 policy_table <- function(policy, x) {
   there <- names(policy$columns)
   if (!is.list(x) || !all(there %in% names(x)) || anyDuplicated(names(x))) {
     abort_riemdp("argument", "the site's records must be a table with the columns of its policy.")
   }
-  points <- names(policy$columns)[policy$columns == "points"]
-  if (!length(points) && is.data.frame(x)) return(x[there])
   x <- unclass(x)[there]
-  x[points] <- lapply(x[points], plain_numbers)
-  sizes <- c(vapply(setdiff(there, points), function(name) as.double(length(x[[name]])), 0),
-             unlist(lapply(x[points], function(v) points_counted(policy$spaces, v))))
-  if (length(unique(sizes)) != 1) {
-    abort_riemdp("argument", "the variables of the site's records must have a value, or point, of each record.")
+  points <- policy$columns == "points"
+  sizes <- unlist(lapply(there, function(name) {
+    if (points[[name]]) points_counted(policy$spaces, x[[name]]) else cell_count(x[[name]])
+  }))
+  if (length(unique(sizes)) != 1 || sizes[1] < 1) {
+    abort_riemdp("argument", "each variable of the site's records must have one value, or point, of each record.")
   }
+  x[points] <- lapply(x[points], plain_numbers)
+  x[!points] <- Map(site_cells, x[!points], policy$columns[!points])
+  if (any(points)) x else structure(x, class = "data.frame", row.names = .set_row_names(sizes[1]))
+}
+
+# longer text than messages hold is nobody's level
+site_cells <- function(x, type) {
+  x <- column_cells(x, type)
+  if (type == "text") x[nchar(x, "bytes") > WIRE_STRING] <- NA
   x
 }
 
-# of a list of variables
 table_records <- function(policy, x) {
-  plain <- names(policy$columns)[policy$columns != "points"]
-  if (length(plain)) length(x[[plain[1]]]) else points_counted(policy$spaces, x[[1]])[1]
+  first <- x[[1]]
+  if (policy$columns[[1]] == "points") points_counted(policy$spaces, first)[1] else length(first)
 }
 
 points_counted <- function(spaces, v) vapply(spaces, function(M) as.double(.Call(riemdp_count, M, v)), 0)
@@ -221,12 +229,7 @@ WIRE_SECURE <- c("join", "share", "masked", "agree", "unmask")
 WIRE_TYPES <- list(
   session = function(v) is_string(v) && grepl(WIRE_ID, v), amount = function(v) is_positive(v) || identical(v, 0),
   strings = function(v) is.list(v) && all(vapply(v, is_string, NA)),
-  keys = function(v) {
-    is.list(v) && all(vapply(v, function(one) {
-      is.list(one) && identical(names(one), c("site", "mask", "seal", "sign")) && all(vapply(one, is_string, NA)) &&
-        all(grepl(WIRE_HASH, one[c("mask", "seal")])) && grepl("^[0-9a-f]{128}$", one$sign)
-    }, NA))
-  },
+  keys = function(v) is.list(v) && all(vapply(v, is_signed_key, NA)),
   manifold = function(v) inherits(v, "riemdp_manifold"), problem = function(v) inherits(v, "riemdp_problem"),
   model = is.list, numbers = function(v) is.numeric(v), positive = is_positive, string = is_string,
   steps = function(v) {
@@ -324,6 +327,7 @@ reply_to <- function(host, message, digest, analyst) {
   if (noisy) {
     kept <- kept_answer(host, message$id, digest)
     if (!is.null(kept)) return(kept)
+    check_answerable(request, host$n)
     pay_request(host, answer_event(request), message$id, digest, analyst)
   }
   value <- tryCatch(silently(chunk_answer(c(request, host$shares), host$x)), error = function(e) refuse_because("failed"))
@@ -424,6 +428,7 @@ check_policy_has <- function(policy, request, i, n) {
   }
   tryCatch({
     hold_to_policy(policy, request)
+    check_answerable(request, n)
     if (request$kernel == "join") hold_to_terms(policy, request, n)
   }, riemdp_reason = function(e) {
     abort_riemdp("refused", sprintf("site \"%s\": %s. Nothing was asked.", policy$site, WIRE_REASONS[[e$reason]]))

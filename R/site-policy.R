@@ -64,6 +64,7 @@ site_policy <- function(site, spaces = NULL, radius = NULL, least_noise, ..., co
   what <- policy_records(spaces, radius, columns)
   if (!is.null(delta)) delta <- check_delta(delta)
   trust <- check_choice(trust, "trust", c("noise", "secure", "curator"))
+  if (trust != "secure" && !is.null(partners)) abort_riemdp("argument", "`partners` is for trust = \"secure\".")
   secure <- if (trust == "secure") policy_partners(least_sites, colluding, partners)
   structure(c(list(
     site = policy_name(site, "site"), spaces = what$spaces, radius = what$radius, columns = what$columns,
@@ -205,7 +206,9 @@ parse_policy <- function(text) {
     for (name in intersect(c("columns", "partners"), names(tree))) {
       tree[[name]] <- vapply(wire_fields(tree[[name]], names(tree[[name]])), wire_string, "")
     }
-    do.call(site_policy, tree[names(tree) != "riemdp_policy"])
+    made <- do.call(site_policy, tree[names(tree) != "riemdp_policy"])
+    if (!all(setdiff(names(tree), "riemdp_policy") %in% names(Filter(Negate(is.null), made)))) stop("fields")
+    made
   }, error = refuse)
 }
 

@@ -116,7 +116,7 @@ honest_sd <- function(query) summed_sd(query, query$threshold - query$colluding)
 summed_scale <- function(query, sites, unit) summed_sd(query, sites) * query$step / unit
 
 secure_assumption <- function(shares) {
-  sprintf(paste("each site clips its records and adds its share of the noise as asked; at most %d of %d sites tell",
+  sprintf(paste("no record is at two sites; each site clips its records and adds its share of the noise as asked; at most %d of %d sites tell",
                 "what they know; the keys of the partners are theirs; X25519, XSalsa20, ChaCha20 and Ed25519 hold",
                 "(computational privacy)"), as.integer(shares$colluding), as.integer(shares$sites))
 }
@@ -133,13 +133,25 @@ secure_digest <- function(query) {
                                                                   digits = NA))))
 }
 
+# Before anything is paid: whether there can be a sum of such a request, of one record that anybody may know, and noise
+check_answerable <- function(request, n) {
+  trial <- vector_of(request)$trial
+  d <- vector_dimension(request)
+  if (!(d <= WIRE_NUMBERS)) refuse_because("message")
+  sum <- tryCatch(silently(vector_of(request)$sum(c(request, list(rows = 1)), trial(request))), error = function(e) NULL)
+  if (length(sum) != d) refuse_because("message")
+  if (is.null(request$sd)) return(invisible())
+  tryCatch(noise_steps(request, request$sd / vector_moved(request), n),
+           riemdp_error = function(e) refuse_because("noise"))
+}
+
 hold_to_terms <- function(policy, query, n) {
   k <- query$sites
   whole <- c(k, query$threshold, query$colluding, query$index)
   ok <- all(whole == round(whole)) && k >= policy$least_sites && k <= 255 && query$index >= 1 && query$index <= k &&
     query$threshold <= k && query$threshold >= least_threshold(k, query$colluding) && length(query$ratio) == 2 &&
     all(query$ratio >= 1 & query$ratio == round(query$ratio) & query$ratio <= 2^62) &&
-    query$ratio[1] >= 2 * ROUNDING_VARIANCE * query$ratio[2] && query$threshold >= policy$least_sites
+    query$ratio[2] <= 2^31 && query$ratio[1] >= 2 * ROUNDING_VARIANCE * query$ratio[2] && query$threshold >= policy$least_sites
   if (!ok || query$colluding < policy$colluding) refuse_because("trust")
   # beyond that rounding tells, and sums leave the whole numbers
   if (!steps_fit(query, n, query$step)) refuse_because("message")
@@ -152,6 +164,7 @@ signed_text <- function(digest, name, index, mask, seal) {
 
 secure_join <- function(host, query, analyst) {
   if (is.null(host$identity)) refuse_because("trust")
+  check_answerable(query, host$n)
   hold_to_terms(host$policy, query, host$n)
   if (!is.null(host$sessions[[query$session]])) refuse_because("replayed")
   open <- Filter(function(s) identical(host$sessions[[s]]$analyst, analyst), ls(host$sessions))
@@ -293,18 +306,29 @@ secure_sum <- function(x, query) {
   k <- length(x$pieces)
   session <- random_id()
   query$session <- session
+  refused <- NULL
+  # an answer that isn't one of its stage is none; who refuses has fallen silent
   ask <- function(i, kernel, ...) {
-    tryCatch(x$pieces[[i]]$ask(c(list(kernel = kernel, session = session), list(...))),
-             error = function(e) if (inherits(e, "riemdp_error_refused")) stop(e))
+    value <- tryCatch(x$pieces[[i]]$ask(c(list(kernel = kernel, session = session), list(...))),
+                      error = function(e) {
+                        if (inherits(e, "riemdp_error_refused")) refused <<- refused %||% e
+                        NULL
+                      })
+    if (isTRUE(SECURE_ANSWERS[[kernel]](value, k, d))) value
   }
+  d <- vector_dimension(query)
   each <- function(who, kernel, fields) lapply(who, function(i) do.call(ask, c(list(i, kernel), fields(i))))
   all <- seq_len(k)
   keys <- each(all, "join", function(i) c(query[intersect(SECURE_TERMS[-1], names(query))], list(index = as.double(i))))
-  if (any(vapply(keys, is.null, NA))) abort_riemdp("chunk", "a site doesn't answer: nothing was asked of its records.")
+  if (any(vapply(keys, is.null, NA))) {
+    if (!is.null(refused)) stop(refused)
+    abort_riemdp("chunk", "a site doesn't answer: nothing was asked of its records.")
+  }
   sealed <- each(all, "share", function(i) list(keys = keys))
   sharing <- all[!vapply(sealed, is.null, NA)]
   enough <- function(who) {
     if (length(who) < query$threshold) {
+      if (!is.null(refused)) stop(refused)
       abort_riemdp("chunk", "too few sites answer for a sum: what they paid is gone, and nothing is released.")
     }
   }
@@ -312,8 +336,7 @@ secure_sum <- function(x, query) {
   masked <- each(sharing, "masked", function(i) {
     list(sealed = lapply(all, function(j) if (j == i || is.null(sealed[[j]])) "" else sealed[[j]][[i]]))
   })
-  d <- vector_dimension(query)
-  alive <- sharing[vapply(masked, function(v) is.double(v) && length(v) == d, NA)]
+  alive <- sharing[!vapply(masked, is.null, NA)]
   enough(alive)
   signs <- each(alive, "agree", function(i) list(alive = as.double(alive)))
   agreed <- alive[!vapply(signs, is.null, NA)]
@@ -323,8 +346,31 @@ secure_sum <- function(x, query) {
   told <- agreed[!vapply(shares, is.null, NA)]
   enough(told)
   shares <- shares[match(told, agreed)]
-  list(sum = unmasked(query, keys, masked[match(alive, sharing)], alive, sharing, shares, told, d), alive = alive)
+  sum <- unmasked(query, keys, masked[match(alive, sharing)], alive, sharing, shares, told, d)
+  # no longer than all vectors and the noise, but with a probability of 1e-100
+  most <- sum(x$sizes[alive]) * vector_length(query) / query$step * (1 + 1e-9) +
+    summed_sd(query, length(alive)) * (sqrt(d) + 25) + k * sqrt(d)
+  if (!(sqrt(sum(sum^2)) <= most)) {
+    abort_riemdp("chunk", "the sum is none that can be: a site has sent something else than it should.")
+  }
+  list(sum = sum, alive = alive)
 }
+
+# what a site's answer to each stage looks like, of k sites and d numbers
+SECURE_ANSWERS <- list(
+  join = function(v, k, d) is_signed_key(v),
+  share = function(v, k, d) are_texts(v, k),
+  masked = function(v, k, d) is.double(v) && length(v) == d && all(v >= 0 & v < MASK_MODULUS & v == round(v)),
+  agree = function(v, k, d) is_string(v) && grepl("^[0-9a-f]{128}$", v),
+  unmask = function(v, k, d) are_texts(v, k) && all(grepl("^([0-9a-f]{64})?$", unlist(v)))
+)
+
+is_signed_key <- function(v) {
+  is.list(v) && identical(names(v), c("site", "mask", "seal", "sign")) && all(vapply(v, is_string, NA)) &&
+    all(grepl(WIRE_HASH, v[c("mask", "seal")])) && grepl("^[0-9a-f]{128}$", v$sign)
+}
+
+are_texts <- function(v, k) is.list(v) && length(v) == k && all(vapply(v, is_string, NA))
 
 unmasked <- function(query, keys, masked, alive, sharing, shares, told, d) {
   use <- seq_len(query$threshold)

@@ -14,11 +14,14 @@ centre_rows <- function(q, x) {
 MEAN_VECTORS <- list(
   mean = list(
     sum = function(q, x) exact_total(list(.Call(riemdp_chunk_ball, q$M, x, q$center, q$radius, NULL, "centre_coords"))),
-    rows = function(q, x) centre_rows(q, x),
+    rows = function(q, x) centre_rows(q, x), trial = function(q) trial_point(q),
     length = function(q) q$radius, moved = function(q) 2 * q$radius,
     dimension = function(q) mf_facts(q$M)$dimension, fields = c("M", "center")
   )
 )
+
+# the centre as a record
+trial_point <- function(q) mf_points(stored_shape(q$M, q$center), q$M)
 
 # ---- gradients -------------------------------------------------------------------------------------------------------
 
@@ -35,7 +38,7 @@ within_threshold <- function(q) {
 PROBLEM_VECTORS <- list(
   gradient = list(
     sum = function(q, x) -MEAN_VECTORS$mean$sum(within_threshold(q), x),
-    rows = function(q, x) -centre_rows(within_threshold(q), x),
+    rows = function(q, x) -centre_rows(within_threshold(q), x), trial = function(q) trial_point(q),
     length = function(q) q$radius, moved = function(q) 2 * q$radius,
     dimension = function(q) mf_facts(q$M)$dimension, fields = c("M", "center", "problem"),
     refused = function(policy, request) if (!request$problem$kind %in% GRADIENT_SUMS) "statistic"
@@ -93,7 +96,7 @@ scatter_refused <- function(policy, request) {
 
 # uu' is as long as u is squared; two of orthogonal vectors are root 2 times as far apart (section 11)
 SCATTER_VECTORS <- list(
-  scatter = list(sum = scatter_sum, rows = scatter_vectors, length = function(q) scatter_bound(q)^2,
+  scatter = list(sum = scatter_sum, rows = scatter_vectors, trial = function(q) trial_point(q), length = function(q) scatter_bound(q)^2,
                  moved = function(q) sqrt(2) * scatter_bound(q)^2,
                  dimension = function(q) symmetric_count(mf_facts(q$M)$dimension),
                  fields = c("M", "center", "at?"), refused = scatter_refused)

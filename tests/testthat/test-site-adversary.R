@@ -248,3 +248,215 @@ test_that("no record moves a sum of gradients by more than is paid for, at point
   for (metric in c("affine", "log-euclidean")) expect_lte(moved(spd(2, metric), (p + t(p)) / 2), 1 + 1e-9)
   expect_lte(moved(hyperbolic(2), c(cosh(32), sinh(32) * cos(0.3), sinh(32) * sin(0.3))), 1 + 1e-9)
 })
+
+# ---- tables and curves: what an outsider broke ---------------------------------------------------------------------------------------------------------
+
+lines_of <- function(n, seed = 1) with_simulation(seed, data.frame(x1 = stats::runif(n), sex = sample(c("f", "m"), n, TRUE), y = stats::rnorm(n)))
+LINE_TYPES <- c(x1 = "number", sex = "text", y = "number")
+LINE_BOUNDS <- list(x1 = c(0, 1), sex = c("f", "m"), y = c(center = 0, scale = 1))
+wealth <- function(epsilon = 1e9) dp_ledger(epsilon = epsilon, delta = 1e-6, rule = "gdp")
+paid_by <- function(host) summary(host$ledger)$spent[1]
+table_host <- function(name, x = lines_of(30), ..., columns = LINE_TYPES, ledger = wealth()) {
+  site_host(site_policy(name, least_noise = 1e-9, columns = columns, ...), x, ledger)
+}
+over <- function(hosts, ..., lie = function(i, text, answer) answer) {
+  do.call(sites, c(lapply(seq_along(hosts), function(i) site_remote(function(text) lie(i, text, site_reply(hosts[[i]], text)))), list(...)))
+}
+line_request <- function(formula = y ~ x1 * sex, bounds = LINE_BOUNDS, radius = 2.5, weight = 0.5, sd = 1000) {
+  spec <- riemdp:::linear_terms(formula, names(bounds))
+  list(vector = "products", model = riemdp:::site_model(spec, riemdp:::linear_bounds(spec, bounds)), radius = radius, weight = weight, sd = sd)
+}
+says <- function(host, request) {
+  m <- wire_read(site_reply(host, wire_write("request", id = riemdp:::random_id(), policy = host$hash, statistic = "noisy", fields = lapply(request, wire_value))))
+  if (m$type == "refusal") m$reason else "an answer"
+}
+
+test_that("a site that is given twice is refused: its records would count twice", {
+  host <- table_host("north")
+  e <- expect_error(over(list(host, host), shares = TRUE), class = "riemdp_error_argument")
+  expect_match(conditionMessage(e), "\"north\" is given twice")
+  r <- dp_lm(y ~ x1, over(list(host), shares = TRUE), 1, 1e-6, LINE_BOUNDS[c("x1", "y")])
+  expect_match(guarantee(r)$assumptions, "no record is at two sites", all = FALSE)
+})
+
+test_that("no cell decides whether there is an answer, and columns that are none aren't taken", {
+  S <- sphere(2)
+  shapes <- matrix(c(0, 0, 1), 12, 3, byrow = TRUE)
+  for (cell in list(1, as.double(1:11), as.double(1:12), list(1, 2), NULL, "a", data.frame(a = 1:12))) {
+    age <- as.list(as.double(1:12))
+    age[1] <- list(cell)
+    host <- site_host(site_policy("p", S, 2, 1e-9, columns = c(age = "number", shape = "points", y = "number")), list(age = age, shape = shapes, y = stats::rnorm(12)), wealth())
+    expect_identical(host$n, 12)
+    expect_identical(says(host, line_request(y ~ age, list(age = c(0, 20), y = c(center = 0, scale = 1)))), "an answer")
+  }
+  bad <- list(matrix(1:60, 30), data.frame(a = 1:30), as.list(1:29), expression(a), matrix(1:30, 1), NULL, function() 1)
+  for (column in bad) {
+    x <- c(as.list(lines_of(30)[c("sex", "y")]), list(x1 = column))
+    expect_error(table_host("north", x), class = "riemdp_error_argument")
+  }
+  long <- lines_of(30)
+  long$sex[3] <- strrep("m", 1e6)
+  expect_identical(table_host("north", long)$x$sex[3], NA_character_)
+})
+
+test_that("several responses are as long as rounding makes them, and the bound is for that", {
+  for (q in c(1, 2, 10, 50)) {
+    bounds <- c(stats::setNames(rep(list(c(center = 0, scale = 1)), q), paste0("y", 1:q)), list(x1 = c(0, 1)))
+    f <- stats::as.formula(sprintf("cbind(%s) ~ x1", paste0("y", 1:q, collapse = ", ")))
+    request <- line_request(f, bounds, radius = 2.5 * sqrt(q), weight = 20)
+    x <- data.frame(stats::setNames(as.list(rep(1e3, q)), paste0("y", 1:q)), x1 = 1)
+    far <- function(a, b) sqrt(sum((riemdp:::vector_sum(request, a) - riemdp:::vector_sum(request, b))^2))
+    y <- with_simulation(q, matrix(stats::rnorm(q * 20), 20))
+    worst <- max(apply(y, 1, function(v) {
+      a <- x
+      a[1:q] <- as.list(1e3 * v)
+      b <- a
+      b[1:q] <- as.list(-1e3 * v)
+      far(a, b)
+    }), far(x, replace(x, 1:q, as.list(rep(-1e3, q)))))
+    expect_lte(worst, riemdp:::vector_moved(request))
+    expect_equal(worst, riemdp:::vector_moved(request), tolerance = 1e-4)
+  }
+})
+
+test_that("what can't be answered is refused before it is paid", {
+  host <- table_host("north")
+  request <- line_request()
+  expect_identical(says(host, utils::modifyList(request, list(sd = 1e9))), "an answer")
+  price <- paid_by(host)
+  for (sd in c(1e40, 1e200)) expect_identical(says(host, utils::modifyList(request, list(sd = sd))), "noise")
+  many <- c(stats::setNames(lapply(1:20, function(i) as.list(paste0("l", 1:100))), paste0("v", 1:20)), list(y = c(center = 0, scale = 1)))
+  wide <- request
+  wide$model$x <- c(list(c(0, 1)), list(as.list(paste0("l", 1:1200))))
+  expect_identical(says(host, wide), "message")
+  unused <- request
+  unused$model$parts <- list(1)
+  expect_identical(says(host, unused), "message")
+  expect_identical(paid_by(host), price)
+  # a fit that needs so much noise isn't begun
+  for (epsilon in c(1e-6, 1e-5)) {
+    e <- tryCatch(dp_lm(y ~ x1 * sex, over(list(host), shares = TRUE), epsilon, 1e-12, LINE_BOUNDS), riemdp_error = function(e) class(e)[1])
+    if (is.character(e)) expect_identical(paid_by(host), price) else price <- paid_by(host)
+  }
+  # curves many times round, or nowhere
+  S <- rotations(3)
+  curve <- site_host(site_policy("p", S, 2, 1e-9, columns = c(age = "number", shape = "points")), list(shape = mf_random(S, 12), age = as.double(1:12)), wealth())
+  spec <- riemdp:::private_predictors(shape ~ age, NULL, list(age = c(0, 20)))
+  model <- riemdp:::site_model(list(responses = list(spec$response), predictors = spec$predictors, parts = spec$parts), list(x = spec$bounds$x, y = matrix(c(0, 1, 1), 3)))
+  bend <- list(vector = "curve", M = S, center = as.vector(diag(3)), at = c(0.01, 0, 0), model = model, radius = 0.3, weight = 0.2, frame = as.vector(diag(3)), lambda = numeric(3), speed = 0.1, sd = 10)
+  expect_identical(says(curve, bend), "an answer")
+  price <- paid_by(curve)
+  expect_identical(says(curve, utils::modifyList(bend, list(speed = 1e6))), "message")
+  expect_identical(paid_by(curve), price)
+  # far out: refused or answered, and never paid for without an answer
+  for (P in list(S, spd(2), hyperbolic(2), grassmann(3, 1), product(sphere(2), spd(2)))) {
+    d <- mf_facts(P)$dimension
+    host <- site_host(site_policy("p", P, 2, 1e-9, columns = c(age = "number", shape = "points")), list(shape = mf_random(P, 12), age = as.double(1:12)), wealth())
+    here <- as.vector(.Call(riemdp:::riemdp_stored, P, mf_random(P, 1)))
+    for (size in c(1e-300, 1, 1e3, 1e150, 1e308)) {
+      before <- paid_by(host)
+      far <- utils::modifyList(bend, list(M = P, center = here, at = rep(size, d), frame = as.vector(diag(d)) * size, lambda = rep(-size, d), weight = size))
+      said <- says(host, far)
+      expect_true(said %in% c("message", "an answer"))
+      expect_identical(paid_by(host) > before, said == "an answer")
+    }
+  }
+})
+
+test_that("where one site refuses none pays", {
+  ok <- table_host("a")
+  for (other in list(table_host("b", columns = LINE_TYPES[c("sex", "y")]), site_host(site_policy("b", least_noise = 100, columns = LINE_TYPES), lines_of(30), wealth()))) {
+    e <- expect_error(dp_lm(y ~ x1, over(list(ok, other), shares = TRUE), 1, 1e-6, LINE_BOUNDS[c("x1", "y")]), class = "riemdp_error_refused")
+    expect_match(conditionMessage(e), "site \"b\".*Nothing was asked")
+    expect_identical(paid_by(ok), 0)
+  }
+  M <- sphere(2)
+  shapes <- function(name, radius) site_host(site_policy(name, M, radius, 1e-9, columns = c(age = "number", shape = "points")), list(age = as.double(1:12), shape = mf_random(M, 12)), wealth())
+  hosts <- list(shapes("a", 5), shapes("b", 0.01))
+  expect_error(dp_regression(shape ~ age, M, over(hosts, shares = TRUE), 1, c(0, 0, 1), 0.8, 0.2, 0.5, c(0, 20), delta = 1e-6), "Nothing was asked", class = "riemdp_error_refused")
+  expect_identical(vapply(hosts, paid_by, 0), c(0, 0))
+  points <- function(name, radius) site_host(site_policy(name, M, radius, 1e-9), mf_random(M, 12), wealth())
+  hosts <- list(points("a", 5), points("b", 0.01))
+  expect_error(dp_mean(over(hosts, shares = TRUE), M, 1, c(0, 0, 1), 0.7, delta = 1e-6, mechanism = "tangent"), "Nothing was asked", class = "riemdp_error_refused")
+  expect_error(dp_optimize(problem_frechet(M), over(hosts, shares = TRUE), 1, 1e-6, start = c(0, 0, 1), clip = 1, steps = 3), "Nothing was asked", class = "riemdp_error_refused")
+  expect_identical(vapply(hosts, paid_by, 0), c(0, 0))
+})
+
+test_that("a site that sends what no sum can be is named, and nothing is released", {
+  hosts <- list(table_host("a"), table_host("b"))
+  lying <- function(value) {
+    function(i, text, answer) {
+      m <- wire_read(answer)
+      if (i == 1 || m$type != "answer") return(answer)
+      wire_write("answer", id = m$id, policy = m$policy, value = wire_value(value(m$value)))
+    }
+  }
+  fit <- function(value) dp_lm(y ~ x1, over(hosts, shares = TRUE, lie = lying(value)), 1, 1e-6, LINE_BOUNDS[c("x1", "y")])
+  expect_s3_class(fit(identity), "riemdp_lm")
+  for (value in list(function(v) v * 0 + 1.7e308, function(v) v * 0 + 1e155, function(v) replace(v, 2, 1e9), function(v) v[-1], function(v) "a", function(v) as.list(v))) {
+    e <- expect_error(fit(value), class = "riemdp_error_chunk")
+    expect_match(conditionMessage(e), "site 2 has sent no sum that can be")
+  }
+})
+
+test_that("in a secure sum what isn't a stage's answer is silence, and a wrong sum is met", {
+  skip_if_not_installed("sodium")
+  files <- replicate(4, tempfile())
+  keys <- stats::setNames(vapply(files, site_key, ""), letters[1:4])
+  hosts <- lapply(1:4, function(i) table_host(letters[i], trust = "secure", least_sites = 2, colluding = 0, partners = keys[-i]))
+  for (i in 1:4) hosts[[i]] <- site_host(hosts[[i]]$policy, lines_of(30), wealth(), identity = files[i])
+  run <- function(stage, value) {
+    lie <- function(i, text, answer) {
+      if (i != 2 || !identical(wire_read(text)$statistic, stage)) return(answer)
+      m <- wire_read(answer)
+      wire_write("answer", id = m$id, policy = m$policy, value = wire_value(value(m$value)))
+    }
+    x <- over(hosts, secure = TRUE, colluding = 0, dropouts = 1, lie = lie)
+    tryCatch(dp_lm(y ~ x1, x, 1, 1e-6, LINE_BOUNDS[c("x1", "y")]), riemdp_error = function(e) conditionMessage(e))
+  }
+  bad <- list(share = list(function(v) list(), function(v) v[-1], function(v) "a"), masked = list(function(v) v + 0.5, function(v) -v, function(v) v * 0 + 1e300, function(v) v[-1]),
+              agree = list(function(v) "a", function(v) 1, function(v) list()), unmask = list(function(v) list(), function(v) lapply(v, function(s) paste0(s, "a"))))
+  for (stage in names(bad)) {
+    for (value in bad[[stage]]) {
+      r <- expect_silent(run(stage, value))
+      expect_s3_class(r, "riemdp_lm")
+      expect_identical(r$n, if (stage %in% c("share", "masked")) 90 else 120)
+    }
+  }
+  # whole numbers of the right kind that aren't those of its records: nothing is released but an error, up to a chance of 1e-30
+  for (value in list(function(v) (v + 2^40) %% 2^48, function(v) rep(0, length(v)))) expect_match(run("masked", value), "none that can be")
+  # one that refuses has fallen silent, if as many are left as have to be
+  poor <- hosts
+  poor[[2]] <- site_host(hosts[[2]]$policy, lines_of(30), wealth(0.01), identity = files[2])
+  silent <- function(i, text, answer) if (wire_read(text)$type == "ledger") "" else answer
+  r <- dp_lm(y ~ x1, over(poor, secure = TRUE, colluding = 0, dropouts = 1, lie = silent), 1, 1e-6, LINE_BOUNDS[c("x1", "y")])
+  expect_identical(r$n, 90)
+  expect_error(dp_lm(y ~ x1, over(poor, secure = TRUE, colluding = 0, lie = silent), 1, 1e-6, LINE_BOUNDS[c("x1", "y")]), "budget", class = "riemdp_error_refused")
+  # denominators that no sampler takes
+  host <- hosts[[1]]
+  fields <- c(line_request()[c("vector", "model", "radius", "weight")], list(session = strrep("a", 32), index = 1, sites = 4, threshold = 4, colluding = 0, step = 0.01, ratio = c(2^62, 2^40)))
+  m <- wire_read(site_reply(host, wire_write("request", id = riemdp:::random_id(), policy = host$hash, statistic = "join", fields = lapply(fields, wire_value))))
+  expect_identical(m$reason, "trust")
+})
+
+test_that("a policy's file has no fields that mean nothing", {
+  file <- withr::local_tempfile()
+  write_site_policy(site_policy("n", euclidean(2), 1, 1), file)
+  text <- readLines(file)
+  writeLines(sub("\"trust\"", "\"least_sites\": 3,\n  \"trust\"", text), file)
+  expect_error(read_site_policy(file), class = "riemdp_error_argument")
+  expect_error(site_policy("n", euclidean(2), 1, 1, partners = c(a = strrep("a", 64))), class = "riemdp_error_argument")
+})
+
+test_that("a run of many sums needs all sites for each", {
+  skip_if_not_installed("sodium")
+  M <- sphere(2)
+  files <- replicate(3, tempfile())
+  keys <- stats::setNames(vapply(files, site_key, ""), letters[1:3])
+  hosts <- lapply(1:3, function(i) {
+    site_host(site_policy(letters[i], M, 5, 1e-9, columns = c(age = "number", shape = "points"), trust = "secure", least_sites = 2, colluding = 0, partners = keys[-i]),
+              list(age = as.double(1:12), shape = mf_random(M, 12)), wealth(), identity = files[i])
+  })
+  x <- over(hosts, secure = TRUE, colluding = 0, dropouts = 1)
+  expect_error(dp_regression(shape ~ age, M, x, 1, c(0, 0, 1), 0.8, 0.2, 0.5, c(0, 20), delta = 1e-6), "dropouts", class = "riemdp_error_unsupported")
+})

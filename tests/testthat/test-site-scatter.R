@@ -155,7 +155,8 @@ test_that("messages carry the bits, and what they cost is what they move", {
   })
   expect_identical(with_simulation(5, remote$ask(c(q, seed = 6))), here)
   expect_no_match(heard, "seed")
-  x <- sites(remote, remote)
+  other <- site_remote(function(text) site_reply(host_of("south", records[, , 1:120], ledger = ledger), text))
+  x <- sites(remote, other)
   two <- with_simulation(7, list(internal$noisy_sum(x, c(q, private = TRUE)), internal$noisy_sum(x, c(q, private = TRUE)), stats::runif(1)))
   by <- with_simulation(7, floor(stats::runif(5) * 1e9))
   parts <- lapply(by[1:4], function(s) with_simulation(s, internal$chunk_answer(c(q, private = TRUE), records[, , 1:120])))
@@ -566,23 +567,30 @@ test_that("directions that sites don't serve are refused before anything is paid
   expect_error(run(lying), class = "riemdp_error_chunk")
 })
 
-test_that("where a site's budget ends the others have paid for each request once", {
+test_that("where a site's budget isn't told and ends the others have paid for each request once", {
   start <- function(limit) { # an epsilon
     list(host_of("north", records[, , 1:120], sums = sums), host_of("south", records[, , 121:200], sums = sums, ledger = budget(limit)))
   }
   mu <- internal$gaussian_mu(3, 1e-6)
+  # what is left there isn't told, as where others spend from the same ledger meanwhile
+  silent <- function(hosts) {
+    do.call(sites, c(lapply(hosts, function(h) site_remote(function(text) if (grepl("\"ledger\"", text)) stop("lost") else site_reply(h, text))), list(shares = TRUE)))
+  }
   run <- function(hosts) {
-    x <- remotes(hosts, shares = TRUE)
-    expect_silent(expect_error(dp_pga(x, M, 3, center, 1.5, delta = 1e-6), "budget", class = "riemdp_error_refused"))
+    expect_silent(expect_error(dp_pga(silent(hosts), M, 3, center, 1.5, delta = 1e-6), "budget", class = "riemdp_error_refused"))
   }
   hosts <- start(0.9) # not even for the mean
   run(hosts)
   expect_equal(vapply(hosts, spent, 0), c(0.15 * mu^2, 0), tolerance = 1e-8)
-  expect_error(dp_mean(remotes(hosts, shares = TRUE), M, 3, center, 1.5, delta = 1e-6, mechanism = "tangent"), "budget", class = "riemdp_error_refused")
+  expect_error(dp_mean(silent(hosts), M, 3, center, 1.5, delta = 1e-6, mechanism = "tangent"), "budget", class = "riemdp_error_refused")
   expect_equal(spent(hosts[[1]]), 1.15 * mu^2, tolerance = 1e-8)
   hosts <- start(2) # for the mean alone
   run(hosts)
   expect_equal(vapply(hosts, spent, 0), c(1, 0.15) * mu^2, tolerance = 1e-8)
+  # where it is told nobody pays
+  hosts <- start(2)
+  expect_error(dp_pga(remotes(hosts, shares = TRUE), M, 3, center, 1.5, delta = 1e-6), "Nothing was asked", class = "riemdp_error_budget")
+  expect_identical(vapply(hosts, spent, 0), c(0, 0))
 })
 
 test_that("secure sums give directions with one curator's noise; who falls silent takes records and noise along", {
