@@ -37,9 +37,11 @@ is_model <- function(v) {
   if (!is.list(v) || length(v) != length(fields) || !setequal(names(v), fields)) return(FALSE)
   if (!are_strings(v$responses) || !are_strings(v$predictors)) return(FALSE)
   q <- length(v$responses)
-  q >= 1 && are_model_bounds(v$x, length(v$predictors)) && are_model_scales(v$y, q) &&
-    are_model_parts(v$parts, length(v$predictors)) && model_width(v) <= MODEL_COLUMNS &&
-    (model_width(v) + 1) * q <= 500 && is.list(tryCatch(read_model(v), riemdp_error = function(e) NULL))
+  p <- length(v$predictors)
+  # how many levels and columns there are is known before each is looked at
+  q >= 1 && p <= MODEL_COLUMNS && is.list(v$x) && length(v$x) == p && are_model_parts(v$parts, p) &&
+    model_width(v) <= MODEL_COLUMNS && (model_width(v) + 1) * q <= 500 && are_model_bounds(v$x) &&
+    are_model_scales(v$y, q) && is.list(tryCatch(read_model(v), riemdp_error = function(e) NULL))
 }
 
 are_strings <- function(v) {
@@ -47,9 +49,8 @@ are_strings <- function(v) {
     !anyDuplicated(unlist(v))
 }
 
-are_model_bounds <- function(x, p) {
-  p <= MODEL_COLUMNS && is.list(x) && length(x) == p && sum(lengths(x)) <= 4 * MODEL_COLUMNS &&
-    all(vapply(x, function(b) (is.double(b) && is_range(b)) || (are_strings(b) && length(b) >= 2), NA))
+are_model_bounds <- function(x) {
+  all(vapply(x, function(b) (is.double(b) && is_range(b)) || (are_strings(b) && length(b) >= 2), NA))
 }
 
 are_model_scales <- function(y, q) {
