@@ -38,11 +38,11 @@ SOURCE_KERNELS <- list(
 )
 
 # ---- what a request for a sum with noise is about: public numbers, of the request alone ------------------------------
-# An entry of the table "vector" is a list of functions: `sum` over records, `length` that no record's vector exceeds, how
-# far one replaced record moves the sum (`moved`), and `dimension`, the number of coordinates. `rows`: each record's
-# vector, no longer than that, for sums over units. `trial`: one record that any request can be
-# tried with. `fields`: what a request must have beside `radius` and noise ("?": may have), and maybe `refused`, of policy and request: why a site doesn't
-# answer, or NULL.
+# An entry of the table "vector" is a list of functions: `sum` over records, `length` that no record's vector exceeds,
+# how far one replaced record moves the sum (`moved`), and `dimension`, the number of coordinates. `rows`: each record's
+# vector, no longer than that, for sums over units. `trial`: one record that any request can be tried with. `fields`:
+# what a request must have beside `radius` and noise ("?": may have), and maybe `refused`, of policy and request: why a
+# site doesn't answer, or NULL.
 
 vector_of <- function(request) registered("vector", request$vector %||% "mean")
 
@@ -60,8 +60,8 @@ vector_sum <- function(request, x) {
   if (is.double(sum) && length(sum) == d && all(is.finite(sum))) sum else rep(0, d)
 }
 
-# The sum over units of the averages of their records' vectors, each record counting by its share, a part of 1 within its
-# unit; so many rows at a time
+# The sum over units of the averages of their records' vectors, each record counting by its share, a part of 1 within
+# its unit; so many rows at a time
 units_sum <- function(request, x, cells = 1e6) {
   rows <- vector_of(request)$rows(request, x)
   rows[!is.finite(rowSums(rows)), ] <- 0

@@ -32,8 +32,8 @@ problem_tally <- function(problem, x, private, bound = NULL, units = NULL) {
   ), class = "riemdp_tally")
 }
 
-# What sites that add noise are asked for at a point (stored numbers): a sum of gradients. `sd`: that of a curator's noise
-# on the mean.
+# What sites that add noise are asked for at a point (stored numbers): a sum of gradients. `sd`: that of a curator's
+# noise on the mean.
 gradient_request <- function(x, problem, clip, sd, p) {
   n <- sum(x$sizes)
   about <- list(M = problem$manifold, radius = clip, vector = "gradient", problem = problem)

@@ -36,9 +36,9 @@ SITE_KERNELS <- list(
 #' asked for then: one by `dp_mean(mechanism = "tangent")`, `dp_covariance()`, `dp_pca()`, `dp_lm()` and `dp_pga()` at a
 #' point that is there, two by `dp_pga()` that looks for a mean first, one for each step by
 #' `dp_optimize(method = "rgd")` and `dp_regression()`; all with `delta`. The policies that sites have sent are held
-#' against what is to be asked before the first site pays, and so is what their ledgers have left, where they say it (see
-#' [site_prices()]). The shares are such that the guarantee holds against `colluding` sites that pool what they know, the
-#' curator included:
+#' against what is to be asked before the first site pays, and so is what their ledgers have left, where they say it
+#' (see [site_prices()]). The shares are such that the guarantee holds against `colluding` sites that pool what they
+#' know, the curator included:
 #' * the default, all sites but one: each site's sum carries by itself all the noise that the guarantee needs, so it
 #'   holds even against the curator together with all other sites; the release has \eqn{\sqrt k} times the noise of a
 #'   trusted curator's, k the number of sites;
@@ -131,7 +131,8 @@ sites_unit <- function(all) {
 
 # who a site is, and what tells of its budget where that can be asked
 site_holder <- function(s, i) {
-  list(site = s$policy$site %||% sprintf("%d", i), policy = s$policy$hash %||% NA_character_, n = s$n, budget = s$budget)
+  list(site = s$policy$site %||% sprintf("%d", i), policy = s$policy$hash %||% NA_character_, n = s$n,
+       budget = s$budget)
 }
 
 # How sites make up the noise: list(sites, colluding, threshold: of a secure sum), or NULL

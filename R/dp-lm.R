@@ -405,7 +405,8 @@ linear_estimator <- list(
     new_release(
       raw_coefficients(out$b, ask$columns, public, names(ask$spec$responses)), "riemdp_lm",
       formula = ask$spec$formula, spec = ask$spec, bounds = public, columns = ask$columns, method = plan$method,
-      n = out$n %||% ask$n, unit = ask$unit, epsilon = ask$total %||% ask$epsilon, delta = ask$delta, r_squared = ask$r_squared,
+      n = out$n %||% ask$n, unit = ask$unit, epsilon = ask$total %||% ask$epsilon, delta = ask$delta,
+      r_squared = ask$r_squared,
       expected_error = out$error %||% out$plan$error, constant_error = public_guess(ask)$constant, chosen = plan$chosen,
       table = plan$table, scaled_coefficients = out$b, details = details, budget = budget, guarantee = plan$guarantee
     )

@@ -58,9 +58,10 @@ are_model_scales <- function(y, q) {
 }
 
 are_model_parts <- function(parts, p) {
-  is.list(parts) && length(parts) <= MODEL_COLUMNS && setequal(unlist(parts), seq_len(p)) && all(vapply(parts, function(part) {
-    is.double(part) && length(part) >= 1 && all(part %in% seq_len(p)) && !anyDuplicated(part)
-  }, NA))
+  is.list(parts) && length(parts) <= MODEL_COLUMNS && setequal(unlist(parts), seq_len(p)) &&
+    all(vapply(parts, function(part) {
+      is.double(part) && length(part) >= 1 && all(part %in% seq_len(p)) && !anyDuplicated(part)
+    }, NA))
 }
 
 # columns but the constant: of numbers one each, of levels one less, and products of these
@@ -89,8 +90,8 @@ model_types <- function(model) {
 
 # ---- at a site -------------------------------------------------------------------------------------------------------
 
-# d, q; b: squared length of (1, u) at most; square: whether x x' says more than the number of rows; cross: the square of
-# `weight` times the responses' reach
+# d, q; b: squared length of (1, u) at most; square: whether x x' says more than the number of rows; cross: the square
+# of `weight` times the responses' reach
 products_widths <- function(q) {
   d <- model_width(q$model)
   k <- length(q$model$responses)
@@ -115,8 +116,8 @@ products_dimension <- function(q) {
   symmetric_count(w$b) - 1 + w$b * w$q
 }
 
-# Each row's features and responses as whole numbers: products and sums are exact. A row that misses one is 0. The corner
-# of X'X, a public number, stays.
+# Each row's features and responses as whole numbers: products and sums are exact. A row that misses one is 0. The
+# corner of X'X, a public number, stays.
 products_sum <- function(q, x) {
   r <- products_records(q, x)
   S <- scatter_matrix(cbind(r$x, r$y), r$grid)
@@ -128,7 +129,8 @@ products_sum <- function(q, x) {
 products_records <- function(q, x) {
   model <- read_model(q$model)
   if (!is.data.frame(x)) x <- plain_columns(x, model_types(q$model), q$rows %||% records_in(x))
-  r <- linear_records(model$columns, model$bounds, linear_values(model$spec, x, emptyenv(), model$wants), TRUE, q$radius)
+  values <- linear_values(model$spec, x, emptyenv(), model$wants)
+  r <- linear_records(model$columns, model$bounds, values, TRUE, q$radius)
   grid <- scatter_grid(nrow(r$y))
   list(x = t(round(r$x * 2^grid$bits)), y = moment_rows(t(r$y), q$radius, grid), grid = grid)
 }
@@ -166,8 +168,9 @@ blank_row <- function(q) {
 }
 
 PRODUCT_VECTORS <- list(
-  products = list(sum = products_sum, rows = products_rows, trial = blank_row, length = products_length, moved = products_moved,
-                  dimension = products_dimension, refused = products_refused, fields = c("model", "weight"))
+  products = list(sum = products_sum, rows = products_rows, trial = blank_row, length = products_length,
+                  moved = products_moved, dimension = products_dimension, refused = products_refused,
+                  fields = c("model", "weight"))
 )
 
 # ---- the plan --------------------------------------------------------------------------------------------------------

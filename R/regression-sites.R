@@ -57,7 +57,8 @@ trial_record <- function(q) {
 }
 
 CURVE_VECTORS <- list(
-  curve = list(sum = curve_sum, trial = trial_record, rows = function(q, x) shorten_rows(curve_rows(q, x), q$radius), length = function(q) q$radius, moved = function(q) 2 * q$radius,
+  curve = list(sum = curve_sum, rows = function(q, x) shorten_rows(curve_rows(q, x), q$radius), trial = trial_record,
+               length = function(q) q$radius, moved = function(q) 2 * q$radius,
                dimension = curve_dimension, refused = curve_refused,
                fields = c("M", "center", "at", "model", "weight", "frame", "lambda", "speed"))
 )

@@ -56,7 +56,8 @@ chunk_steps <- function(y, state, ask, frame) {
   }
   list(
     frame = frame[[1]], lambda = frame[[2]],
-    noisy = if (!is.null(y$noisy)) function(cut, step) y$noisy(state, frame, cut, step), sum = function(tau) matrix(ask_all("regression", tau = tau), ask$q),
+    noisy = if (!is.null(y$noisy)) function(cut, step) y$noisy(state, frame, cut, step),
+    sum = function(tau) matrix(ask_all("regression", tau = tau), ask$q),
     perturbed = function(most, loss, scale) {
       shape <- c(ask$q, 1 + ask$k)
       perturbed_tally(counted(y$share, chunk_count(y$data)), shape, function(b, hessian) {

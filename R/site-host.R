@@ -83,7 +83,8 @@ site_host <- function(policy, x, ledger, keep = NULL, identity = NULL, unit = NU
   n <- shares$units %||% n
   if (n < policy$least_records) abort_riemdp("argument", "the site has fewer records than its policy asks for.")
   if (policy$trust == "secure") need_sodium()
-  structure(list(policy = policy, hash = policy_hash(policy), x = x, n = n, shares = shares, ledger = ledger, keep = keep,
+  structure(list(policy = policy, hash = policy_hash(policy), x = x, n = n, shares = shares, ledger = ledger,
+                 keep = keep,
                  identity = if (!is.null(identity)) read_key(identity), sessions = new.env(parent = emptyenv())),
             class = "riemdp_site_host")
 }
@@ -330,7 +331,8 @@ reply_to <- function(host, message, digest, analyst) {
     check_answerable(request, host$n)
     pay_request(host, answer_event(request), message$id, digest, analyst)
   }
-  value <- tryCatch(silently(chunk_answer(c(request, host$shares), host$x)), error = function(e) refuse_because("failed"))
+  value <- tryCatch(silently(chunk_answer(c(request, host$shares), host$x)),
+                    error = function(e) refuse_because("failed"))
   answer <- wire_write("answer", id = message$id, policy = host$hash, value = wire_value(value))
   if (noisy) keep_answer(host, message$id, digest, answer)
   answer

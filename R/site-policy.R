@@ -10,9 +10,9 @@
 #' @param site name of the site, 1 to 200 characters.
 #' @param spaces a manifold, or a list of them: what records may be taken as points of. Not for tables with `columns`.
 #' @param radius largest radius of a ball, or length of a gradient, to which records are clipped; for `spaces`.
-#' @param columns for a table of several variables: what may be asked about, a character vector with the names of columns
-#'   whose elements are `"number"`, `"text"` or `"points"` (of `spaces`; the records are then a list of variables). What
-#'   is no number in a column of numbers counts as missing, cell by cell.
+#' @param columns for a table of several variables: what may be asked about, a character vector with the names of
+#'   columns whose elements are `"number"`, `"text"` or `"points"` (of `spaces`; the records are then a list of
+#'   variables). What is no number in a column of numbers counts as missing, cell by cell.
 #' @param least_noise least noise multiplier of an answer: standard deviation over what one record can move the sum by.
 #' @param ... nothing; later arguments must be named.
 #' @param sums which sums are answered: `"mean"` (tangent vectors at a public point, for [dp_mean()]), `"gradient"`
@@ -159,7 +159,8 @@ check_policy <- function(policy) {
 }
 
 POLICY_FIELDS <- c("site", "least_noise", "sums", "trust", "least_records", "data_set")
-POLICY_MORE <- c("spaces", "radius", "columns", "part", "delta", "most_answers", "unit", "least_sites", "colluding", "partners")
+POLICY_MORE <- c("spaces", "radius", "columns", "part", "delta", "most_answers", "unit", "least_sites", "colluding",
+                 "partners")
 
 # the text of a policy: the same for the same policy, whichever version of a package writes JSON
 policy_text <- function(policy) {

@@ -116,9 +116,9 @@ honest_sd <- function(query) summed_sd(query, query$threshold - query$colluding)
 summed_scale <- function(query, sites, unit) summed_sd(query, sites) * query$step / unit
 
 secure_assumption <- function(shares) {
-  sprintf(paste("no record is at two sites; each site clips its records and adds its share of the noise as asked; at most %d of %d sites tell",
-                "what they know; the keys of the partners are theirs; X25519, XSalsa20, ChaCha20 and Ed25519 hold",
-                "(computational privacy)"), as.integer(shares$colluding), as.integer(shares$sites))
+  sprintf(paste("no record is at two sites; each site clips its records and adds its share of the noise as asked; at",
+                "most %d of %d sites tell what they know; the keys of the partners are theirs; X25519, XSalsa20,",
+                "ChaCha20 and Ed25519 hold (computational privacy)"), as.integer(shares$colluding), as.integer(shares$sites))
 }
 
 # ---- at a site -------------------------------------------------------------------------------------------------------
@@ -138,7 +138,8 @@ check_answerable <- function(request, n) {
   trial <- vector_of(request)$trial
   d <- vector_dimension(request)
   if (!(d <= WIRE_NUMBERS)) refuse_because("message")
-  sum <- tryCatch(silently(vector_of(request)$sum(c(request, list(rows = 1)), trial(request))), error = function(e) NULL)
+  sum <- tryCatch(silently(vector_of(request)$sum(c(request, list(rows = 1)), trial(request))),
+                  error = function(e) NULL)
   if (length(sum) != d) refuse_because("message")
   if (is.null(request$sd)) return(invisible())
   tryCatch(noise_steps(request, request$sd / vector_moved(request), n),
@@ -151,7 +152,8 @@ hold_to_terms <- function(policy, query, n) {
   ok <- all(whole == round(whole)) && k >= policy$least_sites && k <= 255 && query$index >= 1 && query$index <= k &&
     query$threshold <= k && query$threshold >= least_threshold(k, query$colluding) && length(query$ratio) == 2 &&
     all(query$ratio >= 1 & query$ratio == round(query$ratio) & query$ratio <= 2^62) &&
-    query$ratio[2] <= 2^31 && query$ratio[1] >= 2 * ROUNDING_VARIANCE * query$ratio[2] && query$threshold >= policy$least_sites
+    query$ratio[2] <= 2^31 && query$ratio[1] >= 2 * ROUNDING_VARIANCE * query$ratio[2] &&
+    query$threshold >= policy$least_sites
   if (!ok || query$colluding < policy$colluding) refuse_because("trust")
   # beyond that rounding tells, and sums leave the whole numbers
   if (!steps_fit(query, n, query$step)) refuse_because("message")

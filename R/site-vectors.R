@@ -96,7 +96,8 @@ scatter_refused <- function(policy, request) {
 
 # uu' is as long as u is squared; two of orthogonal vectors are root 2 times as far apart (section 11)
 SCATTER_VECTORS <- list(
-  scatter = list(sum = scatter_sum, rows = scatter_vectors, trial = function(q) trial_point(q), length = function(q) scatter_bound(q)^2,
+  scatter = list(sum = scatter_sum, rows = scatter_vectors, trial = function(q) trial_point(q),
+                 length = function(q) scatter_bound(q)^2,
                  moved = function(q) sqrt(2) * scatter_bound(q)^2,
                  dimension = function(q) symmetric_count(mf_facts(q$M)$dimension),
                  fields = c("M", "center", "at?"), refused = scatter_refused)

@@ -288,7 +288,8 @@ WIRE_MESSAGES <- list(
 WIRE_REASONS <- c(
   message = "the message isn't one that this site reads", policy = "the site's policy is another one by now",
   statistic = "the site's policy doesn't have this statistic",
-  columns = "the site's policy doesn't have these columns as these types", space = "the site's policy doesn't have this manifold",
+  columns = "the site's policy doesn't have these columns as these types",
+  space = "the site's policy doesn't have this manifold",
   ball = "the ball is larger than the site's policy allows", noise = "the noise is less than the site's policy allows",
   trust = "the site's policy doesn't trust that many sites, or one of them isn't its partner",
   sites = "too few sites are there", answers = "the site has given as many answers as its policy allows",

@@ -267,7 +267,8 @@ line_request <- function(formula = y ~ x1 * sex, bounds = LINE_BOUNDS, radius = 
   list(vector = "products", model = riemdp:::site_model(spec, riemdp:::linear_bounds(spec, bounds)), radius = radius, weight = weight, sd = sd)
 }
 says <- function(host, request) {
-  m <- wire_read(site_reply(host, wire_write("request", id = riemdp:::random_id(), policy = host$hash, statistic = "noisy", fields = lapply(request, wire_value))))
+  m <- wire_read(site_reply(host, wire_write("request", id = riemdp:::random_id(), policy = host$hash, statistic = "noisy",
+                                             fields = lapply(request, wire_value))))
   if (m$type == "refusal") m$reason else "an answer"
 }
 
@@ -285,7 +286,8 @@ test_that("no cell decides whether there is an answer, and columns that are none
   for (cell in list(1, as.double(1:11), as.double(1:12), list(1, 2), NULL, "a", data.frame(a = 1:12))) {
     age <- as.list(as.double(1:12))
     age[1] <- list(cell)
-    host <- site_host(site_policy("p", S, 2, 1e-9, columns = c(age = "number", shape = "points", y = "number")), list(age = age, shape = shapes, y = stats::rnorm(12)), wealth())
+    host <- site_host(site_policy("p", S, 2, 1e-9, columns = c(age = "number", shape = "points", y = "number")),
+                      list(age = age, shape = shapes, y = stats::rnorm(12)), wealth())
     expect_identical(host$n, 12)
     expect_identical(says(host, line_request(y ~ age, list(age = c(0, 20), y = c(center = 0, scale = 1)))), "an answer")
   }
@@ -340,10 +342,13 @@ test_that("what can't be answered is refused before it is paid", {
   }
   # curves many times round, or nowhere
   S <- rotations(3)
-  curve <- site_host(site_policy("p", S, 2, 1e-9, columns = c(age = "number", shape = "points")), list(shape = mf_random(S, 12), age = as.double(1:12)), wealth())
+  curve <- site_host(site_policy("p", S, 2, 1e-9, columns = c(age = "number", shape = "points")), list(shape = mf_random(S, 12), age = as.double(1:12)),
+                     wealth())
   spec <- riemdp:::private_predictors(shape ~ age, NULL, list(age = c(0, 20)))
-  model <- riemdp:::site_model(list(responses = list(spec$response), predictors = spec$predictors, parts = spec$parts), list(x = spec$bounds$x, y = matrix(c(0, 1, 1), 3)))
-  bend <- list(vector = "curve", M = S, center = as.vector(diag(3)), at = c(0.01, 0, 0), model = model, radius = 0.3, weight = 0.2, frame = as.vector(diag(3)), lambda = numeric(3), speed = 0.1, sd = 10)
+  model <- riemdp:::site_model(list(responses = list(spec$response), predictors = spec$predictors, parts = spec$parts),
+                               list(x = spec$bounds$x, y = matrix(c(0, 1, 1), 3)))
+  bend <- list(vector = "curve", M = S, center = as.vector(diag(3)), at = c(0.01, 0, 0), model = model, radius = 0.3, weight = 0.2, frame = as.vector(diag(3)),
+               lambda = numeric(3), speed = 0.1, sd = 10)
   expect_identical(says(curve, bend), "an answer")
   price <- paid_by(curve)
   expect_identical(says(curve, utils::modifyList(bend, list(speed = 1e6))), "message")
@@ -351,7 +356,8 @@ test_that("what can't be answered is refused before it is paid", {
   # far out: refused or answered, and never paid for without an answer
   for (P in list(S, spd(2), hyperbolic(2), grassmann(3, 1), product(sphere(2), spd(2)))) {
     d <- mf_facts(P)$dimension
-    host <- site_host(site_policy("p", P, 2, 1e-9, columns = c(age = "number", shape = "points")), list(shape = mf_random(P, 12), age = as.double(1:12)), wealth())
+    host <- site_host(site_policy("p", P, 2, 1e-9, columns = c(age = "number", shape = "points")), list(shape = mf_random(P, 12), age = as.double(1:12)),
+                      wealth())
     here <- as.vector(.Call(riemdp:::riemdp_stored, P, mf_random(P, 1)))
     for (size in c(1e-300, 1, 1e3, 1e150, 1e308)) {
       before <- paid_by(host)
@@ -365,20 +371,25 @@ test_that("what can't be answered is refused before it is paid", {
 
 test_that("where one site refuses none pays", {
   ok <- table_host("a")
-  for (other in list(table_host("b", columns = LINE_TYPES[c("sex", "y")]), site_host(site_policy("b", least_noise = 100, columns = LINE_TYPES), lines_of(30), wealth()))) {
+  for (other in list(table_host("b", columns = LINE_TYPES[c("sex", "y")]),
+                     site_host(site_policy("b", least_noise = 100, columns = LINE_TYPES), lines_of(30), wealth()))) {
     e <- expect_error(dp_lm(y ~ x1, over(list(ok, other), shares = TRUE), 1, 1e-6, LINE_BOUNDS[c("x1", "y")]), class = "riemdp_error_refused")
     expect_match(conditionMessage(e), "site \"b\".*Nothing was asked")
     expect_identical(paid_by(ok), 0)
   }
   M <- sphere(2)
-  shapes <- function(name, radius) site_host(site_policy(name, M, radius, 1e-9, columns = c(age = "number", shape = "points")), list(age = as.double(1:12), shape = mf_random(M, 12)), wealth())
+  shapes <- function(name, radius) site_host(site_policy(name, M, radius, 1e-9, columns = c(age = "number", shape = "points")),
+                                             list(age = as.double(1:12), shape = mf_random(M, 12)), wealth())
   hosts <- list(shapes("a", 5), shapes("b", 0.01))
-  expect_error(dp_regression(shape ~ age, M, over(hosts, shares = TRUE), 1, c(0, 0, 1), 0.8, 0.2, 0.5, c(0, 20), delta = 1e-6), "Nothing was asked", class = "riemdp_error_refused")
+  expect_error(dp_regression(shape ~ age, M, over(hosts, shares = TRUE), 1, c(0, 0, 1), 0.8, 0.2, 0.5, c(0, 20), delta = 1e-6), "Nothing was asked",
+               class = "riemdp_error_refused")
   expect_identical(vapply(hosts, paid_by, 0), c(0, 0))
   points <- function(name, radius) site_host(site_policy(name, M, radius, 1e-9), mf_random(M, 12), wealth())
   hosts <- list(points("a", 5), points("b", 0.01))
-  expect_error(dp_mean(over(hosts, shares = TRUE), M, 1, c(0, 0, 1), 0.7, delta = 1e-6, mechanism = "tangent"), "Nothing was asked", class = "riemdp_error_refused")
-  expect_error(dp_optimize(problem_frechet(M), over(hosts, shares = TRUE), 1, 1e-6, start = c(0, 0, 1), clip = 1, steps = 3), "Nothing was asked", class = "riemdp_error_refused")
+  expect_error(dp_mean(over(hosts, shares = TRUE), M, 1, c(0, 0, 1), 0.7, delta = 1e-6, mechanism = "tangent"), "Nothing was asked",
+               class = "riemdp_error_refused")
+  expect_error(dp_optimize(problem_frechet(M), over(hosts, shares = TRUE), 1, 1e-6, start = c(0, 0, 1), clip = 1, steps = 3), "Nothing was asked",
+               class = "riemdp_error_refused")
   expect_identical(vapply(hosts, paid_by, 0), c(0, 0))
 })
 
@@ -393,7 +404,8 @@ test_that("a site that sends what no sum can be is named, and nothing is release
   }
   fit <- function(value) dp_lm(y ~ x1, over(hosts, shares = TRUE, lie = lying(value)), 1, 1e-6, LINE_BOUNDS[c("x1", "y")])
   expect_s3_class(fit(identity), "riemdp_lm")
-  for (value in list(function(v) v * 0 + 1.7e308, function(v) v * 0 + 1e155, function(v) replace(v, 2, 1e9), function(v) v[-1], function(v) "a", function(v) as.list(v))) {
+  for (value in list(function(v) v * 0 + 1.7e308, function(v) v * 0 + 1e155, function(v) replace(v, 2, 1e9), function(v) v[-1], function(v) "a",
+                     function(v) as.list(v))) {
     e <- expect_error(fit(value), class = "riemdp_error_chunk")
     expect_match(conditionMessage(e), "site 2 has sent no sum that can be")
   }
@@ -414,8 +426,10 @@ test_that("in a secure sum what isn't a stage's answer is silence, and a wrong s
     x <- over(hosts, secure = TRUE, colluding = 0, dropouts = 1, lie = lie)
     tryCatch(dp_lm(y ~ x1, x, 1, 1e-6, LINE_BOUNDS[c("x1", "y")]), riemdp_error = function(e) conditionMessage(e))
   }
-  bad <- list(share = list(function(v) list(), function(v) v[-1], function(v) "a"), masked = list(function(v) v + 0.5, function(v) -v, function(v) v * 0 + 1e300, function(v) v[-1]),
-              agree = list(function(v) "a", function(v) 1, function(v) list()), unmask = list(function(v) list(), function(v) lapply(v, function(s) paste0(s, "a"))))
+  bad <- list(share = list(function(v) list(), function(v) v[-1], function(v) "a"),
+              masked = list(function(v) v + 0.5, function(v) -v, function(v) v * 0 + 1e300, function(v) v[-1]),
+              agree = list(function(v) "a", function(v) 1, function(v) list()), unmask = list(function(v) list(),
+                                                                                              function(v) lapply(v, function(s) paste0(s, "a"))))
   for (stage in names(bad)) {
     for (value in bad[[stage]]) {
       r <- expect_silent(run(stage, value))
@@ -431,11 +445,14 @@ test_that("in a secure sum what isn't a stage's answer is silence, and a wrong s
   silent <- function(i, text, answer) if (wire_read(text)$type == "ledger") "" else answer
   r <- dp_lm(y ~ x1, over(poor, secure = TRUE, colluding = 0, dropouts = 1, lie = silent), 1, 1e-6, LINE_BOUNDS[c("x1", "y")])
   expect_identical(r$n, 90)
-  expect_error(dp_lm(y ~ x1, over(poor, secure = TRUE, colluding = 0, lie = silent), 1, 1e-6, LINE_BOUNDS[c("x1", "y")]), "budget", class = "riemdp_error_refused")
+  expect_error(dp_lm(y ~ x1, over(poor, secure = TRUE, colluding = 0, lie = silent), 1, 1e-6, LINE_BOUNDS[c("x1", "y")]), "budget",
+               class = "riemdp_error_refused")
   # denominators that no sampler takes
   host <- hosts[[1]]
-  fields <- c(line_request()[c("vector", "model", "radius", "weight")], list(session = strrep("a", 32), index = 1, sites = 4, threshold = 4, colluding = 0, step = 0.01, ratio = c(2^62, 2^40)))
-  m <- wire_read(site_reply(host, wire_write("request", id = riemdp:::random_id(), policy = host$hash, statistic = "join", fields = lapply(fields, wire_value))))
+  fields <- c(line_request()[c("vector", "model", "radius", "weight")],
+              list(session = strrep("a", 32), index = 1, sites = 4, threshold = 4, colluding = 0, step = 0.01, ratio = c(2^62, 2^40)))
+  m <- wire_read(site_reply(host, wire_write("request", id = riemdp:::random_id(), policy = host$hash, statistic = "join",
+                                             fields = lapply(fields, wire_value))))
   expect_identical(m$reason, "trust")
 })
 
@@ -454,7 +471,8 @@ test_that("a run of many sums needs all sites for each", {
   files <- replicate(3, tempfile())
   keys <- stats::setNames(vapply(files, site_key, ""), letters[1:3])
   hosts <- lapply(1:3, function(i) {
-    site_host(site_policy(letters[i], M, 5, 1e-9, columns = c(age = "number", shape = "points"), trust = "secure", least_sites = 2, colluding = 0, partners = keys[-i]),
+    site_host(site_policy(letters[i], M, 5, 1e-9, columns = c(age = "number", shape = "points"), trust = "secure", least_sites = 2, colluding = 0,
+                          partners = keys[-i]),
               list(age = as.double(1:12), shape = mf_random(M, 12)), wealth(), identity = files[i])
   })
   x <- over(hosts, secure = TRUE, colluding = 0, dropouts = 1)

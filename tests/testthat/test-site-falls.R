@@ -54,8 +54,10 @@ test_that("a site that is killed at any point of an answer never answers twice, 
   price <- 4 * (1.5 / 6)^2
   # where it falls, whether the price is gone by then, and whether the answer is kept
   points <- list(
-    list("kept_answer", TRUE, FALSE, FALSE), list("pay_request", TRUE, FALSE, FALSE), list("pay_request", FALSE, TRUE, FALSE), list("chunk_answer", TRUE, TRUE, FALSE),
-    list("chunk_answer", FALSE, TRUE, FALSE), list("keep_answer", TRUE, TRUE, FALSE), list("write_new", FALSE, TRUE, FALSE), list("keep_answer", FALSE, TRUE, TRUE)
+    list("kept_answer", TRUE, FALSE, FALSE), list("pay_request", TRUE, FALSE, FALSE), list("pay_request", FALSE, TRUE, FALSE), list("chunk_answer", TRUE, TRUE,
+        FALSE),
+    list("chunk_answer", FALSE, TRUE, FALSE), list("keep_answer", TRUE, TRUE, FALSE), list("write_new", FALSE, TRUE, FALSE), list("keep_answer", FALSE, TRUE,
+        TRUE)
   )
   paid <- 0
   for (p in points) {
@@ -68,7 +70,8 @@ test_that("a site that is killed at any point of an answer never answers twice, 
     expect_length(kept, as.integer(p[[4]]))
     again <- reply_in_process(dir, text)
     m <- wire_read(again)
-    if (p[[4]]) expect_identical(again, readLines(kept, warn = FALSE)) else expect_identical(if (m$type == "refusal") m$reason else "", if (p[[3]]) "replayed" else "")
+    if (p[[4]]) expect_identical(again, readLines(kept, warn = FALSE)) else expect_identical(if (m$type == "refusal") m$reason else "",
+                                                                                             if (p[[3]]) "replayed" else "")
     if (!p[[3]]) paid <- paid + 1
     expect_equal(spent(dp_ledger(file.path(dir, "ledger.sqlite"))), paid * price, tolerance = 1e-6)
     # and once more: the same bits, at no price

@@ -52,7 +52,8 @@ test_that("a site's sum is that of the products of features and responses", {
 })
 
 test_that("a replaced row moves it by no more than is said, and that is attained", {
-  vectors <- function(q, x) matrix(vapply(seq_len(nrow(x)), function(i) internal$vector_sum(q, x[i, , drop = FALSE]), numeric(internal$vector_dimension(q))), ncol = nrow(x))
+  vectors <- function(q, x) matrix(vapply(seq_len(nrow(x)), function(i) internal$vector_sum(q, x[i, , drop = FALSE]), numeric(internal$vector_dimension(q))),
+                                   ncol = nrow(x))
   far <- function(v) max(stats::dist(t(v)))
   for (weight in c(0.02, 0.3, 1, 8)) {
     q <- request_of(y ~ x1 + x2, BOUNDS[c("x1", "x2", "y")], weight = weight)
@@ -123,7 +124,8 @@ test_that("a fit of sites is that of the rows in memory but for noise, and each 
 
 test_that("its noise has the size that is stated, in squares and in products with responses", {
   f <- y ~ x1
-  hosts <- lapply(1:2, function(i) host_of(letters[i], data.frame(x1 = rep(c(0, 10), 10), y = 4), columns = c(x1 = "number", y = "number"), ledger = budget(1e9)))
+  hosts <- lapply(1:2, function(i) host_of(letters[i], data.frame(x1 = rep(c(0, 10), 10), y = 4), columns = c(x1 = "number", y = "number"),
+                                           ledger = budget(1e9)))
   x <- remotes(hosts, shares = TRUE, colluding = 1)
   count <- if (quick()) 150 else 600
   all <- with_simulation(3, lapply(seq_len(count), function(i) dp_lm(f, x, 1, 1e-6, BOUNDS[c("x1", "y")])))
@@ -181,7 +183,8 @@ test_that("what a policy doesn't have is refused before anything is paid", {
   turned <- ok
   turned$model$responses <- list("sex")
   expect_identical(reply(host, turned), "columns")
-  for (bad in list(list(M = euclidean(2)), list(center = 1), list(at = 1), list(weight = NULL), list(weight = 2^31), list(radius = 2^-31), list(model = NULL))) {
+  for (bad in list(list(M = euclidean(2)), list(center = 1), list(at = 1), list(weight = NULL), list(weight = 2^31), list(radius = 2^-31),
+                   list(model = NULL))) {
     expect_identical(reply(host, do.call(change, bad)), "message")
   }
   with_field <- function(m, name, value) {
@@ -192,7 +195,8 @@ test_that("what a policy doesn't have is refused before anything is paid", {
     function(m) m[-1], function(m) c(m, more = 1), function(m) with_field(m, "parts", list(c(1, 1))), function(m) with_field(m, "parts", list(3)),
     function(m) with_field(m, "parts", list(1.5)), function(m) with_field(m, "x", list(c(1, 0), list("a", "b"))),
     function(m) with_field(m, "x", list(c(0, 1), list("a", "a"))), function(m) with_field(m, "x", list(c(0, 1))),
-    function(m) with_field(m, "y", matrix(c(0, -1, 1), 3)), function(m) with_field(m, "y", c(0, 1, 1)), function(m) with_field(m, "predictors", list("x1", "x1")),
+    function(m) with_field(m, "y", matrix(c(0, -1, 1), 3)), function(m) with_field(m, "y", c(0, 1, 1)), function(m) with_field(m, "predictors",
+        list("x1", "x1")),
     function(m) with_field(m, "responses", list()), function(m) with_field(m, "x", list(c(0, 1), as.list(paste0("l", 1:400)))),
     function(m) with_field(m, "parts", rep(list(c(1, 2)), 251)), function(m) with_field(m, "x", list(c(-1e308, 1e308), list("a", "b")))
   )
@@ -254,7 +258,7 @@ test_that("a policy of a table is a file, and a site's directory holds the table
   argument <- function(...) expect_error(site_policy("north", ..., least_noise = 1), class = "riemdp_error_argument")
   argument(columns = c("number", "text"))
   argument(columns = c(a = "points"))
-  argument(columns = c(a = "number", a = "text"))
+  argument(columns = stats::setNames(c("number", "text"), c("a", "a")))
   argument(columns = TYPES, spaces = euclidean(2))
   argument(columns = TYPES, radius = 1)
   argument(columns = TYPES, sums = "mean")
@@ -284,8 +288,8 @@ test_that("a secure sum has one curator's noise, and does without a site that fa
               rows[(i - 1) * 120 + 1:120, ], budget(), identity = files[i])
   })
   lost <- integer()
-  x <- function(...) do.call(sites, c(lapply(1:5, function(i) site_remote(function(text) if (i %in% lost && grepl("masked", text)) stop("lost") else site_reply(hosts[[i]], text))),
-                                      list(secure = TRUE, colluding = 0, ...)))
+  send <- function(i) function(text) if (i %in% lost && grepl("masked", text)) stop("lost") else site_reply(hosts[[i]], text)
+  x <- function(...) do.call(sites, c(lapply(1:5, function(i) site_remote(send(i))), list(secure = TRUE, colluding = 0, ...)))
   f <- y ~ x1 + sex
   bounds <- BOUNDS[all.vars(f)]
   r <- dp_lm(f, x(), 1, 1e-6, bounds)

@@ -27,9 +27,11 @@ fit <- function(data, epsilon, formula = shape ~ age, bounds = BOUNDS, ...) {
 # a step's request at a curve that isn't the start
 request_of <- function(formula = shape ~ age, bounds = BOUNDS, at = c(0.15, 0.02), ..., radius = 0.6, cut = 0.4, p = c(0.1, 0, sqrt(0.99))) {
   spec <- internal$private_predictors(formula, NULL, bounds)
-  model <- internal$site_model(list(responses = list(spec$response), predictors = spec$predictors, parts = spec$parts), list(x = spec$bounds$x, y = matrix(c(0, 1, 1), 3)))
+  model <- internal$site_model(list(responses = list(spec$response), predictors = spec$predictors, parts = spec$parts),
+                               list(x = spec$bounds$x, y = matrix(c(0, 1, 1), 3)))
   frame <- .Call(internal$riemdp_gauss_newton_frame, M, p, internal$tangent_vectors(M, p, matrix(at, 2)))
-  utils::modifyList(list(vector = "curve", M = M, center = p, at = at, model = model, radius = radius, weight = cut, frame = as.vector(frame[[1]]), lambda = frame[[2]],
+  utils::modifyList(list(vector = "curve", M = M, center = p, at = at, model = model, radius = radius, weight = cut, frame = as.vector(frame[[1]]),
+                         lambda = frame[[2]],
                          speed = rep(0.2, length(at) / 2)), list(...))
 }
 reply <- function(host, request) {
@@ -71,7 +73,8 @@ test_that("no record moves it by more than twice the radius, whatever is asked",
   set.seed(2)
   for (i in 1:30) {
     wild <- function(k) stats::rnorm(k) * 10^stats::runif(k, -3, if (i %% 3) 3 else 150)
-    q <- request_of(radius = 0.3, at = wild(2), frame = wild(4), lambda = wild(2), speed = abs(wild(1)), weight = abs(wild(1)), cut = 1, p = c(0, 0, 1)[sample(3)])
+    q <- request_of(radius = 0.3, at = wild(2), frame = wild(4), lambda = wild(2), speed = abs(wild(1)), weight = abs(wild(1)), cut = 1,
+                    p = c(0, 0, 1)[sample(3)])
     q[c("at", "frame", "lambda")] <- list(wild(2), wild(4), wild(2))
     expect_lte(max(sqrt(colSums(vectors(q)[, 1:20]^2))), 0.3 * (1 + 1e-9))
   }
@@ -156,7 +159,8 @@ test_that("what a policy doesn't have is refused before anything is paid", {
   expect_identical(reply(host, change(radius = 1e-200)), "ball")
   expect_identical(reply(host, change(M = sphere(3))), "space")
   expect_identical(reply(host, change(center = c(0, 0, 2))), "message")
-  for (bad in list(list(at = NULL), list(at = 1), list(at = 1:2), list(frame = c(1, 0)), list(lambda = NULL), list(lambda = 1), list(speed = -1), list(speed = c(1, 1)), list(weight = NULL),
+  for (bad in list(list(at = NULL), list(at = 1), list(at = 1:2), list(frame = c(1, 0)), list(lambda = NULL), list(lambda = 1), list(speed = -1),
+                   list(speed = c(1, 1)), list(weight = NULL),
                    list(model = NULL), list(M = NULL), list(problem = problem_frechet(M)))) {
     expect_identical(reply(host, do.call(change, bad)), "message")
   }

@@ -574,7 +574,8 @@ test_that("where a site's budget isn't told and ends the others have paid for ea
   mu <- internal$gaussian_mu(3, 1e-6)
   # what is left there isn't told, as where others spend from the same ledger meanwhile
   silent <- function(hosts) {
-    do.call(sites, c(lapply(hosts, function(h) site_remote(function(text) if (grepl("\"ledger\"", text)) stop("lost") else site_reply(h, text))), list(shares = TRUE)))
+    do.call(sites, c(lapply(hosts, function(h) site_remote(function(text) if (grepl("\"ledger\"", text)) stop("lost") else site_reply(h, text))),
+                     list(shares = TRUE)))
   }
   run <- function(hosts) {
     expect_silent(expect_error(dp_pga(silent(hosts), M, 3, center, 1.5, delta = 1e-6), "budget", class = "riemdp_error_refused"))

@@ -20,18 +20,21 @@ requests <- local({
   spec <- internal$linear_terms(y ~ age * sex, table)
   lines <- internal$site_model(spec, internal$linear_bounds(spec, bounds))
   curve <- internal$private_predictors(shape ~ age, NULL, bounds["age"])
-  bend <- internal$site_model(list(responses = list(curve$response), predictors = curve$predictors, parts = curve$parts), list(x = curve$bounds$x, y = matrix(c(0, 1, 1), 3)))
+  bend <- internal$site_model(list(responses = list(curve$response), predictors = curve$predictors, parts = curve$parts),
+                              list(x = curve$bounds$x, y = matrix(c(0, 1, 1), 3)))
   frame <- .Call(internal$riemdp_gauss_newton_frame, S, c(0, 0, 1), internal$tangent_vectors(S, c(0, 0, 1), matrix(c(0.05, 0), 2)))
   list(
     mean = list(x, list(vector = "mean", M = M, center = c(1, 0, 0, 1), radius = 1.2)),
     gradient = list(x, list(vector = "gradient", M = M, center = c(1, 0, 0, 1), radius = 1.2, problem = problem_huber(M, 0.9))),
     scatter = list(x, list(vector = "scatter", M = M, center = c(1, 0, 0, 1), radius = 1.2, at = c(0.1, 0, 0.2))),
     products = list(rows, list(vector = "products", model = lines, radius = 2.5, weight = 0.7)),
-    curve = list(list(shape = points, age = rows$age), list(vector = "curve", M = S, center = c(0, 0, 1), at = c(0.05, 0), model = bend, radius = 0.05, weight = 0.2,
+    curve = list(list(shape = points, age = rows$age),
+                 list(vector = "curve", M = S, center = c(0, 0, 1), at = c(0.05, 0), model = bend, radius = 0.05, weight = 0.2,
                                                               frame = as.vector(frame[[1]]), lambda = frame[[2]], speed = 0.2))
   )
 })
-take <- function(x, i) if (is.data.frame(x)) x[i, , drop = FALSE] else if (is.list(x)) list(shape = x$shape[i, , drop = FALSE], age = x$age[i]) else x[, , i, drop = FALSE]
+take <- function(x, i) if (is.data.frame(x)) x[i, , drop = FALSE] else if (is.list(x)) list(shape = x$shape[i, , drop = FALSE], age = x$age[i]) else x[, , i,
+    drop = FALSE]
 
 test_that("a sum over units is that of the averages of their records' vectors", {
   expect_identical(shares$units, 21)
@@ -45,13 +48,15 @@ test_that("a sum over units is that of the averages of their records' vectors", 
     alone <- internal$person_shares(1:60, 60)
     expect_equal(internal$vector_sum(c(q, alone), one[[1]]), internal$vector_sum(q, one[[1]]), tolerance = 1e-6)
     # in whatever order, and a few at a time, the same bits
-    expect_identical(internal$vector_sum(utils::modifyList(c(q, shares), list(share = rev(shares$share))), take(one[[1]], 60:1)), internal$vector_sum(c(q, shares), one[[1]]))
+    expect_identical(internal$vector_sum(utils::modifyList(c(q, shares), list(share = rev(shares$share))), take(one[[1]], 60:1)),
+                     internal$vector_sum(c(q, shares), one[[1]]))
     expect_identical(internal$units_sum(c(q, shares), one[[1]], 50), internal$vector_sum(c(q, shares), one[[1]]))
   }
 })
 
 test_that("a record counts the same alone and among others, on every space", {
-  spaces <- list(euclidean(3), sphere(2), spd(2), spd(2, "bures"), hyperbolic(2), stiefel(4, 2), grassmann(4, 2), kendall(5), kendall(5, 3), product(sphere(2), spd(2)), rotations(3),
+  spaces <- list(euclidean(3), sphere(2), spd(2), spd(2, "bures"), hyperbolic(2), stiefel(4, 2), grassmann(4, 2), kendall(5), kendall(5, 3),
+                 product(sphere(2), spd(2)), rotations(3),
                  correlation(3), simplex(3), hermitian_spd(2))
   for (P in spaces) {
     all <- with_simulation(1, mf_points(mf_random(P, 5), P))
@@ -137,7 +142,8 @@ test_that("secure sums are of units as well", {
   files <- replicate(3, tempfile())
   keys <- stats::setNames(vapply(files, site_key, ""), letters[1:3])
   hosts <- lapply(1:3, function(i) {
-    site_host(site_policy(letters[i], M, 2, 1e-4, trust = "secure", least_sites = 2, colluding = 0, partners = keys[-i], unit = "patient"), x, budget(), identity = files[i], unit = who)
+    site_host(site_policy(letters[i], M, 2, 1e-4, trust = "secure", least_sites = 2, colluding = 0, partners = keys[-i], unit = "patient"), x, budget(),
+              identity = files[i], unit = who)
   })
   r <- dp_mean(remotes(hosts, secure = TRUE, colluding = 0), M, 1000, diag(2), 1.2, delta = 1e-6, mechanism = "tangent")
   expect_identical(r$n, 63)
