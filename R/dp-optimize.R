@@ -230,14 +230,7 @@ optimum_estimator <- function(entry) {
     },
     parts = c(event = "event", scale = "scale"),
     ready = function(records, plan, ask) {
-      shares <- input_shares(records$input)
-      if (!is.null(shares)) {
-        check_shared_run(shares, ask)
-        at <- .Call(riemdp_stored, ask$problem$manifold, ask$start)
-        check_policies(records$input$data$chunks, list(gradient_request(
-          records$input$data$chunks, sent_problem(ask$problem), ask$clip[2], plan$steps$sd, at
-        )))
-      }
+      if (!is.null(input_shares(records$input))) check_shared_run(records$input$data$chunks, ask, plan$steps$sd)
       if (!is.null(records$checkpoint) && lots_of_units(ask)) {
         abort_riemdp("unsupported", paste("disjoint batches of units are drawn by lot, and who is in which is kept",
                                           "nowhere: leave `checkpoint` out."))
@@ -261,15 +254,6 @@ optimum_estimator <- function(entry) {
     },
     answer = function(out, plan, ask, budget) release_optimum(out)
   )
-}
-
-# what sites that add noise can be asked for
-check_shared_run <- function(shares, ask) {
-  if (ask$method != "rgd" || ask$calibration == "paper" || !ask$problem$kind %in% GRADIENT_SUMS) {
-    abort_riemdp("unsupported", paste("sites that add noise sum over all of their records: method = \"rgd\", of",
-                                      "problem_frechet() or problem_huber()."))
-  }
-  check_all_there(shares)
 }
 
 # whether units have to be put into an order by lot: where each record falls into a batch by lot, they are

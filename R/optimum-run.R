@@ -77,6 +77,17 @@ continue_run <- function(run, input, until) {
   run
 }
 
+# what sites that add noise can be asked for
+check_shared_run <- function(x, ask, sd) {
+  if (ask$method != "rgd" || ask$calibration == "paper" || !ask$problem$kind %in% GRADIENT_SUMS) {
+    abort_riemdp("unsupported", paste("sites that add noise sum over all of their records: method = \"rgd\", of",
+                                      "problem_frechet() or problem_huber()."))
+  }
+  check_all_there(x$shares)
+  at <- .Call(riemdp_stored, ask$problem$manifold, ask$start)
+  check_policies(x, list(gradient_request(x, sent_problem(ask$problem), ask$clip[2], sd, at)))
+}
+
 # what of a problem is sent to sites
 sent_problem <- function(problem) new_problem(problem$kind, problem$manifold, threshold = problem$threshold)
 
