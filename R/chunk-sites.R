@@ -266,7 +266,7 @@ holder_prices <- function(holders, mu) {
 check_holders <- function(holders, shares, mu) {
   if (is.null(mu)) return(invisible())
   told <- holder_prices(holders, site_mu(shares, mu))
-  poor <- Filter(function(h) isTRUE(h$left < h$price * (1 - 1e-6)), told)
+  poor <- Filter(function(h) isTRUE(h$left < h$price * (1 - 1e-9)), told)
   if (length(poor) <= shares$sites - (shares$threshold %||% shares$sites)) return(invisible())
   abort_riemdp("budget", sprintf(
     "the budget of the site \"%s\" has %.4g of %s left, and this release costs it %.4g. Nothing was asked of any site.",
@@ -303,7 +303,7 @@ site_prices <- function(x, epsilon, delta) {
   own <- site_mu(x$shares, mu)
   rows <- lapply(holder_prices(x$holders, own), function(h) {
     data.frame(site = h$site, policy = h$policy, n = h$n, mu = own, unit = h$unit, price = h$price, left = h$left,
-               covered = h$left >= h$price * (1 - 1e-6))
+               covered = h$left >= h$price * (1 - 1e-9))
   })
   do.call(rbind, rows)
 }

@@ -97,11 +97,24 @@ own_cell <- function(cell, convert, missing) {
   if (typeof(out) == typeof(missing) && length(out) == 1) out else missing[NA_integer_]
 }
 
+integer64_halves <- function(x) {
+  bits <- stored_numbers(x)
+  if (is.null(bits)) return(NULL)
+  matrix(readBin(writeBin(bits, raw(), endian = "little"), "integer", 2 * length(bits), endian = "little"), 2)
+}
+
+# text that tells them apart, which doubles don't beyond 2^53
+integer64_keys <- function(x) {
+  halves <- integer64_halves(x)
+  out <- if (is.null(halves)) rep(NA_character_, length(x)) else paste(halves[2, ], halves[1, ])
+  out[is.na(integer64_numbers(x))] <- NA
+  out
+}
+
 # Whole numbers of 64 bits lie in the bits of doubles; the least of them stands for a missing one.
 integer64_numbers <- function(x) {
-  bits <- stored_numbers(x)
-  if (is.null(bits)) return(rep(NA_real_, length(x)))
-  halves <- matrix(readBin(writeBin(bits, raw(), endian = "little"), "integer", 2 * length(bits), endian = "little"), 2)
+  halves <- integer64_halves(x)
+  if (is.null(halves)) return(rep(NA_real_, length(x)))
   low <- ifelse(is.na(halves[1, ]), 2^31, halves[1, ] %% 2^32)
   high <- halves[2, ]
   ifelse(is.na(high), ifelse(low == 0, NA, -2^63 + low), high * 2^32 + low)
@@ -283,6 +296,6 @@ plain_units <- function(unit, arg = "x") {
     abort_riemdp("argument", sprintf(paste("`unit` must be a vector with an element for each record, or the name of a",
                                            "column of `%s`."), arg))
   }
-  if (inherits(unit, "integer64")) return(integer64_numbers(unit))
+  if (inherits(unit, "integer64")) return(integer64_keys(unit))
   if (is.character(unit)) named_cells(utf8_text(unit)) else unit
 }

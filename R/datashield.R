@@ -75,15 +75,18 @@ site_open <- function(dir) {
   records <- Filter(file.exists, at(c("records.rds", "records.csv")))
   if (length(records) != 1) abort_riemdp("argument", "a site's directory must hold \"records.rds\" or \"records.csv\".")
   policy <- read_site_policy(at("policy.json"))
-  x <- if (endsWith(records, ".rds")) readRDS(records) else if (!is.null(policy$columns)) read_csv(records) else
-    rows_to_points(csv_numbers(records), policy$spaces[[1]])
+  x <- if (endsWith(records, ".rds")) readRDS(records) else read_csv(records)
+  unit <- NULL
+  if (endsWith(records, ".csv") && is.null(policy$columns)) {
+    if (!is.null(policy$unit)) unit <- x[[policy$unit]]
+    x <- rows_to_points(csv_numbers(x[setdiff(names(x), policy$unit)]), policy$spaces[[1]])
+  }
   site_host(policy, x, dp_ledger(at("ledger.sqlite")), keep = if (dir.exists(at("answers"))) at("answers"),
-            identity = if (file.exists(at("key"))) at("key"))
+            identity = if (file.exists(at("key"))) at("key"), unit = unit)
 }
 
 # a table of numbers by the rule of chunk_files(): what isn't a number is missing
-csv_numbers <- function(path) {
-  table <- read_csv(path)
+csv_numbers <- function(table) {
   vapply(table, number_cells, double(length(table[[1]])))
 }
 

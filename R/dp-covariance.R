@@ -146,7 +146,8 @@ covariance_estimator <- list(
       rounding = moment_rounding(d, ask$length, ask$parts$grid),
       expected_error = told$sd * sqrt(d * (d + 1)), theorem = plan$theorem,
       target = sprintf("the mean product of the logarithms at a public point of the %s moved to the public ball",
-                       if (is.null(ask$unit)) "records" else "units' means"),
+                       if (is.null(ask$unit)) "records" else if (is.null(ask$shares)) "units' means" else
+                         "units' records (averaged for each unit)"),
       budget = budget, guarantee = plan$guarantee
     )
   }

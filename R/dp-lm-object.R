@@ -491,7 +491,7 @@ format.riemdp_lm <- function(x, ...) {
   made_by_dp_lm(x, c(
     sprintf("Private linear regression of %s %s: %s", size_words(x), if (of_rows(x$guarantee)) "records" else "units",
             paste(deparse(x$formula, 500L), collapse = " ")),
-    count_lines(x),
+    count_lines(x), silent_sites(x$details),
     paste0("  ", c(format(x$guarantee), protection_words(x), budget_remarks(x$guarantee, x$n), origin_words(x))),
     sprintf("  method %s; expected excess of the mean squared error %.3g%s", x$method, x$expected_error,
             if (is.na(x$expected_error)) " (not known in advance)" else if (x$expected_error > 0.5 * x$constant_error)

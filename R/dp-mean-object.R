@@ -197,7 +197,9 @@ explain.riemdp_mean <- function(x, ...) {
       moving_words(x), moved, x$sensitivity, x$theorem, x$solver_error), exdent = 2), sep = "\n")
   }
   explain_subspace(x)
-  if (!is.null(x$unit)) {
+  if (of_averages(x)) {
+    cat(strwrap(AVERAGES_SENTENCE, exdent = 2), sep = "\n")
+  } else if (!is.null(x$unit)) {
     cat(strwrap(paste("A unit counts once: by the Frechet mean of its own rows moved to the public ball, which is a",
                       "function of that unit alone and lies in the ball (proofs/mean-sensitivity.md, section 13). How",
                       "many rows it has is not part of the release."), exdent = 2), sep = "\n")

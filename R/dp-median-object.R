@@ -56,7 +56,9 @@ explain.riemdp_median <- function(x, ...) {
 # what was sought, and of which records
 explain_records <- function(x, say) {
   say("Target: ", x$target, ".")
-  if (!is.null(x$unit)) {
+  if (of_averages(x)) {
+    say(AVERAGES_SENTENCE)
+  } else if (!is.null(x$unit)) {
     say("A unit counts once: by the Frechet mean of its own rows moved to the public ball ",
         "(proofs/mean-sensitivity.md, section 13).")
   }

@@ -194,7 +194,7 @@ format.riemdp_covariance <- function(x, ...) {
     paste0("  ", origin_words(x)),
     silent_sites(x$details),
     sprintf("  root mean square %.3g of the privacy noise, in the Frobenius norm", x$expected_error),
-    error_lines(c(paste("it is about", error_about("covariance")), error_left_out("covariance"))),
+    error_lines(c(paste("it is about", error_about(error_kind(x))), error_left_out(error_kind(x)))),
     release_lines(x)
   )
 }

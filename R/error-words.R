@@ -12,6 +12,12 @@ ERROR_WORDS <- list(
                clipping = "what moving records to the balls does to the mean"),
   unit = c(about = "the mean of the units' means, each of its own records moved to the public ball",
            clipping = "what moving records to the ball does to these means"),
+  averages = c(about = paste("exp of the average over units of the averages of their records' logarithms at the",
+                             "centre, each record moved to the public ball"),
+               clipping = "what moving records to the ball does to these averages"),
+  covariance_averages = c(about = paste("the average over units, without noise, of the average products of their",
+                                        "records' logarithms, which differ within a unit as well"),
+                          clipping = "what moving records to the ball does to their logarithms"),
   adaptive_unit = c(about = paste("the mean of the units' means, each of its own records moved to the public ball and",
                                   "itself to the released one"),
                     clipping = "what moving to the balls does to these means"),
@@ -59,26 +65,38 @@ ERROR_WORDS[paste0("subspace_", c("mean", "adaptive", "unit", "adaptive_unit"))]
   }
 )
 
+mean_error_kind <- function(r) {
+  if (of_averages(r)) return("averages")
+  kinds <- if (is.null(r$unit)) c("mean", "adaptive") else c("unit", "adaptive_unit")
+  paste0(if (!is.null(r$subspace)) "subspace_", kinds[1 + identical(r$mechanism, "adaptive")])
+}
+
 error_kind <- function(r) {
-  if (inherits(r, c("riemdp_mean", "riemdp_groups"))) {
-    kinds <- if (is.null(r$unit)) c("mean", "adaptive") else c("unit", "adaptive_unit")
-    return(paste0(if (!is.null(r$subspace)) "subspace_", kinds[1 + identical(r$mechanism, "adaptive")]))
-  }
+  if (inherits(r, c("riemdp_mean", "riemdp_groups"))) return(mean_error_kind(r))
   if (inherits(r, "riemdp_median")) return(if (is.null(r$unit)) "median" else "median_unit")
   if (inherits(r, "riemdp_variance")) return(if (is.null(r$unit)) "variance" else "variance_unit")
   if (inherits(r, "riemdp_lm")) return("lm")
   if (inherits(r, "riemdp_regression")) return("regression")
   if (inherits(r, "riemdp_spline")) return(c(tangent = "spline", frechet = "spline_local")[[r$target %||% "tangent"]])
   if (inherits(r, "riemdp_pga")) return(if (identical(r$from, "center")) "pga_center" else "pga")
-  if (inherits(r, "riemdp_covariance")) return("covariance")
+  if (inherits(r, "riemdp_covariance")) return(paste0("covariance", if (of_averages(r)) "_averages"))
   if (inherits(r, "riemdp_components")) return("components")
   if (inherits(r, "riemdp_pca")) "pca" else "optimize"
 }
 
 # what a mean is of
 counted_words <- function(r) {
-  if (is.null(r$unit)) "records" else if (inherits(r, "riemdp_components")) "units" else "units' means"
+  if (is.null(r$unit)) "records" else if (inherits(r, "riemdp_components") || of_averages(r)) "units" else
+    "units' means"
 }
+
+# whether units count with averages of their records' vectors, as at sites, not with a point each
+of_averages <- function(r) !is.null(r$unit) && !is.null(r$details$sites %||% r$components$details$sites)
+
+AVERAGES_SENTENCE <- paste(
+  "At sites a unit counts once, with the average of its records' vectors (proofs/federation.md): not with a mean of",
+  "its records, as in memory. How many records it has is not part of the release."
+)
 
 error_about <- function(kind) ERROR_WORDS[[kind]][["about"]]
 

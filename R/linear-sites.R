@@ -278,9 +278,9 @@ split_products <- function(v, ask, weight) {
 shared_lm_words <- function(r) {
   d <- r$details
   c(sprintf(paste("The sums of x x' and x y' over all sites' rows are released with normal noise, %s. As one vector,",
-                  "products with responses times %.3g, a row moves them by so much that this is %.4g-GDP. The ridge is",
+                  "products with responses times %.3g, a %s moves them by so much that this is %.4g-GDP. The ridge is",
                   "%.4g, such that no eigenvalue is below %.4g, which is post-processing. Responses are moved to %.3g",
                   "public standard deviations; their guess isn't checked at sites."),
-            share_words(d), d$weight, d$mu, d$ridge, d$lift, d$reach),
+            share_words(d), d$weight, if (is.null(r$unit)) "row" else "unit", d$mu, d$ridge, d$lift, d$reach),
     silent_sites(d), "Section 17 of proofs/linear-regression.md.")
 }

@@ -136,7 +136,8 @@ release_secure <- function(M, x, plan, ask) {
   plan$details$alive <- length(found$alive)
   plan$scale <- summed_scale(query, length(found$alive), n)
   value <- exp_of_coords(M, found$sum * query$step / n, ask$center)
-  structure(list(value = value, details = plan$details, scale = plan$scale, counted = n), class = "riemdp_staged")
+  structure(list(value = value, details = plan$details, scale = plan$scale, sensitivity = plan$sensitivity * ask$n / n,
+                 counted = n), class = "riemdp_staged")
 }
 
 # noisy sums, one a site; what follows is post-processing
@@ -153,8 +154,9 @@ release_shares <- function(M, x, plan, ask) {
 
 exp_of_coords <- function(M, a, center) {
   for (k in 1:200) { # beyond the domain of exp (incomplete manifolds) half-way, as elsewhere
-    value <- tryCatch(mf_exp(M, center, mf_from_coords(M, center, a)), riemdp_error = function(e) NULL)
-    if (!is.null(value) && all(is.finite(value))) return(public_point(M, value))
+    # computed points at the edge of the space may be none
+    value <- tryCatch(public_point(M, mf_exp(M, center, mf_from_coords(M, center, a))), riemdp_error = function(e) NULL)
+    if (!is.null(value)) return(value)
     a <- a / 2
   }
   center

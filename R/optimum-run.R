@@ -85,7 +85,7 @@ check_shared_run <- function(x, ask, sd) {
   }
   check_all_there(x$shares)
   at <- .Call(riemdp_stored, ask$problem$manifold, ask$start)
-  check_policies(x, list(gradient_request(x, sent_problem(ask$problem), ask$clip[2], sd, at)))
+  check_policies(x, list(gradient_request(x, sent_problem(ask$problem), ask$clip[2], sd, at)), ask$steps * ask$restarts)
 }
 
 # what of a problem is sent to sites

@@ -73,6 +73,7 @@ site_host <- function(policy, x, ledger, keep = NULL, identity = NULL, unit = NU
   if (is.function(x) || is_chunks(x)) abort_riemdp("unsupported", "a host's records must be in memory.")
   unit <- policy_unit_of(policy, x, unit)
   if (is.null(policy$columns)) {
+    if (is.data.frame(x) && !is.null(policy$unit)) x <- x[names(x) != policy$unit] # whose a record is is no coordinate
     x <- plain_numbers(x) # by cells: one of them decides about no other
     n <- points_counted(policy$spaces, x)[1]
   } else {
@@ -100,7 +101,7 @@ policy_unit_of <- function(policy, x, unit) {
 
 # list(share: of each record, a part of 1 within its unit; units: how many). Records of nobody don't count.
 person_shares <- function(unit, n) {
-  unit <- plain_units(unit)
+  unit <- plain_units(if (is.factor(unit)) factor_labels(unit) else unit)
   of <- match(unit, unique(unit[!is.na(unit)]))
   if (length(of) != n) abort_riemdp("argument", "`unit` must have an element for each record.")
   share <- 1 / tabulate(of, max(0, of, na.rm = TRUE))[of]
@@ -117,13 +118,13 @@ policy_table <- function(policy, x) {
   }
   x <- unclass(x)[there]
   points <- policy$columns == "points"
+  x[points] <- lapply(x[points], plain_numbers)
   sizes <- unlist(lapply(there, function(name) {
     if (points[[name]]) points_counted(policy$spaces, x[[name]]) else cell_count(x[[name]])
   }))
   if (length(unique(sizes)) != 1 || sizes[1] < 1) {
     abort_riemdp("argument", "each variable of the site's records must have one value, or point, of each record.")
   }
-  x[points] <- lapply(x[points], plain_numbers)
   x[!points] <- Map(site_cells, x[!points], policy$columns[!points])
   if (any(points)) x else structure(x, class = "data.frame", row.names = .set_row_names(sizes[1]))
 }
@@ -169,7 +170,8 @@ read_key <- function(identity) {
 
 #' @export
 print.riemdp_site_host <- function(x, ...) {
-  cat(sprintf("A site's records (%.0f) behind a policy and a ledger\n", x$n))
+  cat(sprintf("A site's %s (%.0f) behind a policy and a ledger\n",
+              if (is.null(x$policy$unit)) "records" else "units", x$n))
   print(x$policy)
   invisible(x)
 }
@@ -416,10 +418,17 @@ budget_left <- function(send) {
 
 # What the policies of sites that have sent theirs would refuse, of all that a call is going to ask: told before the
 # first site pays
-check_policies <- function(x, requests) {
+check_policies <- function(x, requests, answers = length(requests)) {
   for (i in seq_along(x$pieces)) {
     policy <- x$pieces[[i]]$policy
-    if (!is.null(policy)) for (request in requests) check_policy_has(policy, request, i, x$sizes[i])
+    if (is.null(policy)) next
+    for (request in requests) check_policy_has(policy, request, i, x$sizes[i])
+    if (!is.null(policy$most_answers) && answers > policy$most_answers) {
+      abort_riemdp("refused", sprintf(
+        "site \"%s\": its policy has %.0f answers, and %.0f are needed. Nothing was asked.", policy$site,
+        policy$most_answers, answers
+      ))
+    }
   }
 }
 

@@ -64,6 +64,9 @@ site_policy <- function(site, spaces = NULL, radius = NULL, least_noise, ..., co
   what <- policy_records(spaces, radius, columns)
   if (!is.null(delta)) delta <- check_delta(delta)
   trust <- check_choice(trust, "trust", c("noise", "secure", "curator"))
+  if (trust == "curator" && !is.null(most_answers)) {
+    abort_riemdp("unsupported", "sums without noise aren't counted: `most_answers` is for the other kinds of trust.")
+  }
   if (trust != "secure" && !is.null(partners)) abort_riemdp("argument", "`partners` is for trust = \"secure\".")
   secure <- if (trust == "secure") policy_partners(least_sites, colluding, partners)
   structure(c(list(
@@ -98,6 +101,7 @@ policy_records <- function(spaces, radius, columns) {
 }
 
 policy_unit <- function(unit, trust) {
+  if (unit %in% c("row", "record")) abort_riemdp("argument", "`unit` must be another word: a row is what is protected.")
   if (trust == "curator") abort_riemdp("unsupported", "sums of units are answered with noise only.")
   policy_name(unit, "unit")
 }

@@ -118,7 +118,8 @@ summed_scale <- function(query, sites, unit) summed_sd(query, sites) * query$ste
 secure_assumption <- function(shares) {
   sprintf(paste("no record is at two sites; each site clips its records and adds its share of the noise as asked; at",
                 "most %d of %d sites tell what they know; the keys of the partners are theirs; X25519, XSalsa20,",
-                "ChaCha20 and Ed25519 hold (computational privacy)"), as.integer(shares$colluding), as.integer(shares$sites))
+                "ChaCha20 and Ed25519 hold (computational privacy)"), as.integer(shares$colluding),
+          as.integer(shares$sites))
 }
 
 # ---- at a site -------------------------------------------------------------------------------------------------------

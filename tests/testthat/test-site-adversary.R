@@ -478,3 +478,53 @@ test_that("a run of many sums needs all sites for each", {
   x <- over(hosts, secure = TRUE, colluding = 0, dropouts = 1)
   expect_error(dp_regression(shape ~ age, M, x, 1, c(0, 0, 1), 0.8, 0.2, 0.5, c(0, 20), delta = 1e-6), "dropouts", class = "riemdp_error_unsupported")
 })
+
+test_that("a released mean that noise has taken beyond the space is brought back: it was paid for", {
+  P <- spd(2)
+  hosts <- lapply(c("a", "b"), function(name) site_host(site_policy(name, P, 2, 1e-9), wishart_spd[, , 1:10], wealth()))
+  for (epsilon in c(1e-3, 1e-2)) {
+    for (i in 1:10) expect_s3_class(dp_mean(over(hosts, shares = TRUE), P, epsilon, diag(2), 1, delta = 1e-6, mechanism = "tangent"), "riemdp_mean")
+  }
+  # coordinates of which exp is finite and no point in doubles
+  for (size in c(1, 30, 40, 400, 1e5)) expect_true(mf_is_point(P, riemdp:::exp_of_coords(P, size * c(1, -1, 1), diag(2))))
+})
+
+test_that("a policy's number of answers is held against a run before anything is paid, and counts no sums without noise", {
+  M <- sphere(2)
+  host <- function(name, most) site_host(site_policy(name, M, 5, 1e-9, sums = c("mean", "gradient", "scatter"), most_answers = most), mf_random(M, 12),
+                                         wealth())
+  hosts <- list(host("a", 9), host("b", 2))
+  x <- over(hosts, shares = TRUE)
+  expect_error(dp_optimize(problem_frechet(M), x, 1, 1e-6, start = c(0, 0, 1), clip = 1, steps = 3), "2 answers, and 3 are needed",
+               class = "riemdp_error_refused")
+  expect_identical(vapply(hosts, paid_by, 0), c(0, 0))
+  few <- over(list(host("c", 1)), shares = TRUE)
+  expect_error(dp_pga(few, M, 1, c(0, 0, 1), 0.7, delta = 1e-6), "1 answers, and 2 are needed", class = "riemdp_error_refused")
+  expect_s3_class(dp_optimize(problem_frechet(M), x, 1, 1e-6, start = c(0, 0, 1), clip = 1, steps = 2), "riemdp_optimize")
+  expect_error(site_policy("n", M, 1, 1, trust = "curator", most_answers = 3), class = "riemdp_error_unsupported")
+})
+
+test_that("one text cell among points closes no site", {
+  shapes <- matrix(as.character(c(0, 0, 1)), 12, 3, byrow = TRUE)
+  shapes[7, 2] <- "0.3 mm"
+  host <- site_host(site_policy("p", sphere(2), 2, 1e-9, columns = c(age = "number", shape = "points")), list(age = 1:12, shape = shapes), wealth())
+  expect_identical(host$n, 12)
+})
+
+test_that("after a dropout sensitivity is that of who is left, and print says who isn't", {
+  skip_if_not_installed("sodium")
+  M <- euclidean(2)
+  files <- replicate(4, tempfile())
+  keys <- stats::setNames(vapply(files, site_key, ""), letters[1:4])
+  of <- function(i, x, ...) site_host(site_policy(letters[i], ..., trust = "secure", least_sites = 2, colluding = 0, partners = keys[-i]), x, wealth(),
+                                      identity = files[i])
+  lost <- function(hosts) {
+    do.call(sites, c(lapply(1:4, function(i) site_remote(function(text) if (i == 2 && grepl("masked", text)) stop("lost") else site_reply(hosts[[i]], text))),
+                     list(secure = TRUE, colluding = 0, dropouts = 1)))
+  }
+  r <- dp_mean(lost(lapply(1:4, function(i) of(i, matrix(0.1, 20, 2), M, 2, 1e-9))), M, 1, c(0, 0), 1, delta = 1e-6, mechanism = "tangent")
+  expect_identical(r$n, 60)
+  expect_equal(r$sensitivity, 2 / 60, tolerance = 1e-2)
+  fit <- dp_lm(y ~ x1, lost(lapply(1:4, function(i) of(i, lines_of(30), least_noise = 1e-9, columns = LINE_TYPES))), 1, 1e-6, LINE_BOUNDS[c("x1", "y")])
+  expect_output(print(fit), "3 of 4 sites: the others didn't answer")
+})

@@ -150,3 +150,54 @@ test_that("secure sums are of units as well", {
   v <- internal$vector_sum(c(requests$mean[[2]], shares), x)
   expect_lt(max(abs(drop(mf_coords(M, diag(2), mf_log(M, diag(2), r$value))) - v / 21)), 8 * r$scale + 1e-6)
 })
+
+test_that("what is said of units at sites is what is summed up there", {
+  # three records a unit, all scatter within: averages of products have it, products of means a third
+  E2 <- euclidean(2)
+  z <- with_simulation(3, matrix(stats::rnorm(1200), 600))
+  ids <- rep(1:200, each = 3)
+  host <- function(name, i) site_host(site_policy(name, E2, 20, 1e-9, sums = c("mean", "scatter"), unit = "patient"), z[i, ], budget(), unit = ids[i])
+  x <- remotes(list(host("a", 1:300), host("b", 301:600)), shares = TRUE, colluding = 0)
+  s <- dp_covariance(x, E2, 1e4, c(0, 0), 6, at = c(0, 0), delta = 1e-6)
+  memory <- dp_covariance(z, E2, 1e4, c(0, 0), 6, at = c(0, 0), unit = ids)
+  expect_gt(sum(diag(s$moment)), 2 * sum(diag(memory$moment)))
+  expect_equal(s$moment, crossprod(z) / 600, tolerance = 0.02)
+  m <- dp_mean(x, E2, 1e4, c(0, 0), 6, delta = 1e-6, mechanism = "tangent")
+  g <- dp_pga(x, E2, 100, c(0, 0), 6, at = c(0, 0), delta = 1e-6)
+  for (r in list(s, m, g)) {
+    for (said in list(format(r), capture.output(explain(r)))) expect_no_match(paste(said, collapse = " "), "units'\\s+means|Frechet mean of its own")
+    expect_output(print(r), "200 units")
+  }
+  expect_output(explain(m), "average of its records' vectors")
+  expect_output(print(s), "differ within a unit")
+  expect_match(s$target, "units' records \\(averaged for each unit\\)")
+  # in memory the words are those of means
+  expect_output(print(memory), "units' means")
+})
+
+test_that("whose a record is: 64 bits, labels and text apart, and no coordinate", {
+  expect_identical(internal$integer64_keys(structure(c(4.94065645841247e-324, NaN)[c(1, 1)], class = "integer64")), rep("0 1", 2))
+  skip_if_not_installed("bit64")
+  two <- bit64::as.integer64("9007199254740992") + 0:1
+  expect_identical(internal$person_shares(two, 2)$units, 2)
+  expect_identical(internal$person_shares(bit64::as.integer64(c("1", NA)), 2)$units, 1)
+  labels <- factor(c("a", "", "b"), levels = c("a", "", "b", "c"))
+  expect_identical(internal$person_shares(labels, 3), internal$person_shares(c("a", "", "b"), 3))
+  # a table of points with whose they are, in memory and as a file
+  table <- data.frame(a = (1:12) / 12, b = 1, patient = rep(1001:1004, 3))
+  policy <- site_policy("n", euclidean(2), 2, 1e-9, unit = "patient", least_records = 4)
+  host <- site_host(policy, table, budget())
+  q <- list(vector = "mean", M = euclidean(2), center = c(0, 0), radius = 5)
+  expect_equal(internal$vector_sum(c(q, host$shares), host$x) / 4, c(mean(table$a), 1), tolerance = 1e-9)
+  expect_output(print(host), "units \\(4\\)")
+  expect_error(site_host(site_policy("n", euclidean(3), 2, 1e-9, unit = "patient", least_records = 4), table, budget()), class = "riemdp_error")
+  for (word in c("row", "record")) expect_error(site_policy("n", euclidean(2), 2, 1, unit = word), class = "riemdp_error_argument")
+  skip_if_not_installed("RSQLite")
+  dir <- withr::local_tempdir()
+  write_site_policy(policy, file.path(dir, "policy.json"))
+  dp_ledger(file.path(dir, "ledger.sqlite"), 2, 1e-6, rule = "gdp", create = TRUE)
+  utils::write.csv(table, file.path(dir, "records.csv"), row.names = FALSE)
+  file <- site_open(dir)
+  expect_identical(file$n, 4)
+  expect_equal(internal$vector_sum(c(q, file$shares), file$x), internal$vector_sum(c(q, host$shares), host$x), tolerance = 1e-12)
+})
