@@ -37,12 +37,7 @@ problem_tally <- function(problem, x, private, bound = NULL, units = NULL) {
 gradient_request <- function(x, problem, clip, sd, p) {
   n <- sum(x$sizes)
   about <- list(M = problem$manifold, radius = clip, vector = "gradient", problem = problem)
-  plan <- if (is.null(x$shares$threshold)) {
-    list(share_sd = sd * n / sqrt(x$shares$sites - x$shares$colluding))
-  } else {
-    secure_query(x$shares, about, sd * n / vector_moved(about), n)
-  }
-  c(shared_request(plan, about), list(center = p))
+  c(shared_request(sites_plan(x$shares, about, sd * n, n), about), list(center = p))
 }
 
 # Gradients of all records from such sites: the C code adds no noise
@@ -50,7 +45,7 @@ shared_gradients <- function(x, problem, clip, sd) {
   function(v) {
     request <- gradient_request(x, problem, clip, sd, v$p)
     sum <- if (request$kernel == "noisy") noisy_sum(x, request) else
-      secure_sum(x, request[names(request) != "kernel"])$sum * request$step
+      secure_sum(x, request)$sum * request$step
     coords_stored(problem$manifold, v$p, sum)
   }
 }

@@ -323,6 +323,13 @@ share_excess <- function(shares) sqrt(shares$sites / ((shares$threshold %||% sha
 
 answer_event <- function(request) event_gaussian(outwards_down(request$sd / vector_moved(request)), "replace-one")
 
+# The plan of a sum of n records' vectors whose noise is `needed` but for those who collude: list(share_sd), or the
+# query and the shift of a secure sum
+sites_plan <- function(shares, about, needed, n) {
+  if (is.null(shares$threshold)) return(list(share_sd = needed / sqrt(shares$sites - shares$colluding)))
+  secure_query(shares, about, needed / vector_moved(about), n)
+}
+
 # What sites are asked for by a plan of shared noise (`share_sd`, or `query` of a secure sum); `about` says what of
 shared_request <- function(plan, about, M = NULL, center = NULL) {
   at <- if (!is.null(center)) list(center = .Call(riemdp_stored, M, center))

@@ -226,13 +226,9 @@ plan_shared_lm <- function(ask) {
   plan <- list(method = "adassp", chosen = "the method for sites that add noise", reach = found$about$radius,
                weight = found$about$weight, mu = adassp_mu(ask), shared = found[c("about", "least")],
                guarantee = list(epsilon = ask$epsilon, delta = ask$delta, mu = adassp_mu(ask)))
-  if (is.null(shares$threshold)) {
-    plan$shared$share_sd <- found$least / sqrt(shares$sites - shares$colluding)
-    sd <- found$least * share_excess(shares)
-  } else {
-    plan$shared <- c(plan$shared, secure_query(shares, found$about, found$least / vector_moved(found$about), ask$n))
-    sd <- summed_scale(plan$shared$query, shares$sites, 1)
-  }
+  plan$shared <- c(plan$shared, sites_plan(shares, found$about, found$least, ask$n))
+  query <- plan$shared$query
+  sd <- if (is.null(query)) found$least * share_excess(shares) else summed_scale(query, shares$sites, 1)
   c(plan, products_spread(ask, sd, plan$weight, plan$reach))
 }
 

@@ -88,22 +88,12 @@ step_about <- function(step, ask) {
 
 # a step whose noise is told as the lattice of a secure sum has it
 summed_step <- function(step, ask) {
-  if (is.null(ask$shares$threshold)) return(step)
-  found <- step_query(step, ask)
-  step$sd <- summed_scale(found$query, ask$shares$sites, 1)
+  query <- step_plan(step, ask)$query
+  if (!is.null(query)) step$sd <- summed_scale(query, ask$shares$sites, 1)
   step
 }
 
-step_query <- function(step, ask) {
-  about <- step_about(step, ask)
-  secure_query(ask$shares, about, step$least / vector_moved(about), ask$n)
-}
-
-# what a step asks of a site: list(share_sd, or query and shift of a secure sum) and what the sum is about
-step_plan <- function(step, ask) {
-  if (!is.null(ask$shares$threshold)) return(step_query(step, ask))
-  list(share_sd = step$least / sqrt(ask$shares$sites - ask$shares$colluding))
-}
+step_plan <- function(step, ask) sites_plan(ask$shares, step_about(step, ask), step$least, ask$n)
 
 step_request <- function(step, plan, ask, state, frame, cut) {
   here <- list(center = .Call(riemdp_stored, ask$manifold, state$p), at = as.vector(state$v), weight = cut,
@@ -128,7 +118,7 @@ noisy_curves <- function(y, ask) {
       return(noisy_sum(x, request))
     }
     pay(price_normal_discrete(plan$shift, honest_sd(plan$query), "federation.md, 2"))
-    secure_sum(x, request[names(request) != "kernel"])$sum * request$step
+    secure_sum(x, request)$sum * request$step
   }
   y
 }
