@@ -3,6 +3,7 @@
 # Each process is an R of its own that takes the next file while there is one: nothing is shared that tests which fork could upset.
 # RIEMDP_LEAVE_OUT: a regular expression of files that a run of all of them leaves out, for the sanitizers.
 # RIEMDP_FILE_SECONDS: a file that takes longer has failed; its process is ended and another one goes on.
+# RIEMDP_SECONDS: no file is begun after so many seconds; those left are named and aren't failures. RIEMDP_SHUFFLE: a seed for the order.
 filter <- commandArgs(TRUE)
 worker <- if (length(filter) == 2 && filter[1] == "--worker") filter[2] # the folder of a queue
 filter <- if (length(filter) && nzchar(filter[1])) filter[1] else "."
@@ -43,6 +44,7 @@ tell <- function(one) {
 
 if (!is.null(worker)) {
   for (name in readLines(file.path(worker, "names"))) {
+    if (file.exists(file.path(worker, "over"))) break
     if (dir.create(file.path(worker, name), showWarnings = FALSE)) { # who makes the folder has the file
       writeLines(as.character(Sys.getpid()), file.path(worker, name, "pid"))
       one <- run_file(name)
@@ -60,10 +62,15 @@ if (filter == "." && nzchar(leave_out)) names <- names[!grepl(leave_out, names)]
 names <- names[grepl(filter, names)]
 # long files first, as far as their length in lines tells
 names <- names[order(-file.size(file.path("tests/testthat", sprintf("test-%s.R", names))))]
+if (nzchar(Sys.getenv("RIEMDP_SHUFFLE"))) {
+  set.seed(as.integer(Sys.getenv("RIEMDP_SHUFFLE")))
+  names <- sample(names)
+}
 jobs <- suppressWarnings(as.integer(Sys.getenv("RIEMDP_JOBS", "2")))
 jobs <- max(0L, min(jobs, parallel::detectCores(), length(names), na.rm = TRUE))
 results <- if (jobs == 0) stats::setNames(lapply(names, function(name) tell(run_file(name))), names) else list()
 most <- as.numeric(Sys.getenv("RIEMDP_FILE_SECONDS", "900"))
+in_all <- as.numeric(Sys.getenv("RIEMDP_SECONDS", "Inf"))
 queue <- tempfile("tests")
 dir.create(queue)
 writeLines(names, file.path(queue, "names"))
@@ -88,17 +95,23 @@ while (jobs > 0) {
     }
   }
   left <- sum(!dir.exists(file.path(queue, names)))
+  if (proc.time()[[3]] - started > in_all) {
+    file.create(file.path(queue, "over"))
+    left <- 0
+  }
   if (running == 0 && left == 0) break
   if (running < jobs && left > 0) start_worker() else Sys.sleep(0.2)
 }
+not_begun <- if (jobs > 0) names[!dir.exists(file.path(queue, names))]
 unlink(queue, recursive = TRUE)
 total <- function(what) sum(vapply(results, function(one) as.double(one[[what]]), 0))
 passed <- total("passed")
 skipped <- total("skipped")
 # no test at all is a failure too, and so is a file that didn't get to its end
-lost <- setdiff(names, names(results))
+lost <- setdiff(names, c(names(results), not_begun))
 if (length(lost)) cat("did not get to their end:", lost, "\n")
 failed <- total("failed") + (passed == 0) + length(lost)
+if (length(not_begun)) cat(sprintf("not begun after %g s: %s\n", in_all, toString(not_begun)))
 cat(sprintf("\n%.0f s\n", proc.time()[[3]] - started))
 cat(sprintf("%d passed, %d failed%s\n", as.integer(passed), as.integer(failed), if (skipped) sprintf(", %d skipped", as.integer(skipped)) else ""))
 if (failed) quit(status = 1)
