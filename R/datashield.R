@@ -37,7 +37,8 @@
 #'   those of [dp_mean()], [dp_lm()], [dp_regression()], [dp_optimize()] and [dp_pga()].
 #' @param how a list of arguments for `ds_sites()`; by default each site adds all the noise that is needed against all
 #'   others.
-#' @param manifold,problem,formula what [dp_mean()], [dp_pga()], [dp_optimize()], [dp_lm()] and [dp_regression()] take.
+#' @param manifold,problem,formula what [dp_mean()], [dp_pga()], [dp_optimize()], [dp_lm()] and [dp_regression()] take;
+#'   `ds_dp_mean()` with a formula for means of groups.
 #' @param url,token address of a `site_app()` and one's token for it. Needs the package `curl`.
 #' @return `site_open()`: a host. `riemdpReplyDS()`: a message, whatever came in. `riemdpSitesDS()`: names of sites.
 #'   `site_app()`: a list for `httpuv::startServer()`. `ds_sites()`: as [sites()]. `site_http()`: as [site_remote()].
@@ -163,8 +164,10 @@ ds_sends <- function(conns, site) {
 
 #' @rdname datashield
 #' @export
-ds_dp_mean <- function(conns, manifold, ..., how = list(shares = TRUE), site = NULL) {
-  dp_mean(do.call(ds_sites, c(list(conns, site = site), how)), manifold, ..., mechanism = "tangent")
+ds_dp_mean <- function(conns, manifold, ..., formula = NULL, how = list(shares = TRUE), site = NULL) {
+  x <- do.call(ds_sites, c(list(conns, site = site), how))
+  if (is.null(formula)) return(dp_mean(x, manifold, ..., mechanism = "tangent"))
+  dp_mean(formula, M = manifold, data = x, ..., mechanism = "tangent")
 }
 
 #' @rdname datashield

@@ -86,7 +86,8 @@ print.riemdp_groups <- function(x, ...) {
   cat(format(x), sep = "\n")
   table <- as.data.frame(x)
   range <- function(value, lower, upper) sprintf("%s (%s to %s)", value, lower, upper)
-  shown <- data.frame(group = table$group, size = range(table$size, table$lower, table$upper),
+  sizes <- lapply(table[c("size", "lower", "upper")], round, 1)
+  shown <- data.frame(group = table$group, size = range(sizes[[1]], sizes[[2]], sizes[[3]]),
                       error = signif(table$expected_error, 3), region = signif(table$region, 3),
                       mechanism = table$mechanism)
   if (!is.null(table$outside)) {
@@ -104,6 +105,11 @@ explain.riemdp_groups <- function(x, ...) {
   cat(strwrap(if (x$guarantee$adjacency == "add-remove") {
     paste("Groups: one record more or less touches one group, so each has all of epsilon",
           "(proofs/mean-sensitivity.md, section 15).")
+  } else if (length(x$groups) && identical(x$groups[[1]]$size$form, "shared")) {
+    paste("Groups: a replaced record leaves one group and enters another, or changes within one. All sizes and the sums",
+          "of all groups' logarithms at the centre are one vector, which it moves by at most twice the radius, a size",
+          "counting as much as the radius. Sizes and sums are released with normal noise of all sites",
+          "(proofs/federation.md, section 3).")
   } else if (length(x$groups) && identical(x$groups[[1]]$size$form, "joint")) {
     paste("Groups: a replaced record leaves one group and enters another, or changes within one. All sizes and means",
           "are one release, in which each of the two groups costs half of the price. Sizes add up to the public number",

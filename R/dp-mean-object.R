@@ -115,7 +115,7 @@ size_words <- function(x, level = 0.95) {
 missing_words <- function(x) {
   if (x$size$form == "none") return("the released number is for errors and regions: the noise doesn't use it")
   center <- if (identical(x$mechanism, "adaptive") || found_smaller(x)) "released" else "public"
-  if (x$size$form == "joint") {
+  if (x$size$form %in% c("joint", "shared")) {
     return(sprintf("the noisy sum that goes with the released number is divided by N = %.0f", x$size$points))
   }
   if (x$size$form == "sum") {
@@ -170,6 +170,9 @@ summary.riemdp_mean <- function(object, ...) {
 moving_words <- function(x) {
   if (identical(x$size$form, "joint")) {
     return(sprintf("one %s more in a group or one less", if (is.null(x$unit)) "record" else "unit with all its rows"))
+  }
+  if (identical(x$size$form, "shared")) {
+    return(sprintf("a replaced %s, in both groups that it may touch,", if (is.null(x$unit)) "record" else "unit"))
   }
   if (isTRUE(x$size$law %in% c("sum", "normal"))) {
     return(sprintf("given the released size N = %.0f, a replaced %s, in both groups that it may touch together,",
@@ -285,7 +288,7 @@ explain_subspace <- function(x) {
 explain_size <- function(x) {
   s <- x$size
   if (!is.null(s$categories)) {
-    cat(strwrap(if (s$form == "joint") joint_size_words(x) else sprintf(
+    cat(strwrap(if (s$form == "joint") joint_size_words(x) else if (s$form == "shared") shared_size_words(x) else sprintf(
       paste("Size: the sizes of all groups are one release, with noise that is 0 in all and proportional to",
             "exp(-(sum of |z|)/%.6g), at epsilon = %.4g: a replaced %s moves two of them by 1. N follows from the",
             "size, so N is public; %s. What that does to the mean is part of the expected error and of regions",

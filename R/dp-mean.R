@@ -344,7 +344,7 @@ dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., 
   space <- mean_space(M, reduce, if (!missing(center)) center, x, timing)
   invalid <- check_choice(invalid, "invalid", c("error", "center"))
   replace <- check_choice(neighbours, "neighbours", c("replace", "add_remove")) == "replace"
-  groups <- asked_groups(given$by, given$levels, suppress, x)
+  groups <- if (is.null(given$names)) asked_groups(given$by, given$levels, suppress, x)
   private_n <- !replace || !is.null(groups)
   if (!is.null(groups)) x <- groups$x
   units <- mean_units(given$units, unit, x, least = !private_n)
@@ -363,7 +363,9 @@ dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., 
   ask$invalid <- invalid
   ask <- ask_where(ask, x, units, private_n, given$said)
   ask$assumptions <- c(ask$assumptions, space$said)
+  if (!is.null(given$model)) ask <- shared_groups_ask(ask, x, given, suppress)
   records <- list(x = x, units = units, n = count, rows = n, groups = groups)
+  if (!is.null(ask$names)) return(release_private(shared_groups_estimator, ask, records, ledger, data_set, part))
   if (!is.null(groups)) return(release_groups(M, ask, records, replace, ledger, data_set, part))
   if (!private_n) return(release_private(on_subspace(mean_estimator, reduce), ask, records, ledger, data_set, part))
   sized <- on_subspace(sized_mean_estimator, reduce)

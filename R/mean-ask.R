@@ -14,7 +14,10 @@ asked_variables <- function(x, M, data, ...) {
 
 # what a formula says, or the records and `by` as they are given
 mean_input <- function(x, M, data, unit, by, levels) {
-  if (inherits(x, "formula")) return(uncounted(mean_formula(x, M, data, unit, by, levels)))
+  if (inherits(x, "formula")) {
+    read <- if (at_sites(data)) sites_formula else mean_formula
+    return(uncounted(read(x, M, data, unit, by, levels)))
+  }
   if (!is.null(data)) abort_riemdp("argument", "`data` is for a formula in the place of `x`.")
   list(x = x, by = by, levels = levels)
 }

@@ -14,8 +14,7 @@ mean_estimator <- list(
   },
   ready = function(records, plan, ask) {
     if (!is.null(plan$share_sd) || !is.null(plan$query)) { # of sites that add noise
-      about <- list(M = ask$manifold, radius = ask$ball$radius)
-      check_policies(records$x, list(shared_request(plan, about, ask$manifold, ask$center)))
+      check_policies(records$x, list(shared_request(plan, plan$about, ask$manifold, ask$center)))
     }
     if (ask$invalid == "error") check_records(ask$manifold, records$x)
     if (is.null(records$units)) return(records["x"])

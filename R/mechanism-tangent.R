@@ -56,7 +56,8 @@ mechanism_tangent <- list(
   },
   region = function(r, level) {
     found <- if (r$guarantee$numerics == "lattice") mechanism_lattice$region(r, level) else
-      wrapped_region(r, noise_length_quantile(r, r$details$noise, level))
+      if (identical(r$size$form, "shared")) shared_group_region(r, level) else
+        wrapped_region(r, noise_length_quantile(r, r$details$noise, level))
     if (!is.null(found)) {
       found$basis <- paste0(found$basis, "; for exp of the mean logarithm, on curved spaces not the Frechet mean")
     }
@@ -65,9 +66,10 @@ mechanism_tangent <- list(
   words = function(r) {
     if (r$guarantee$numerics == "lattice") return(mechanism_lattice$words(r))
     paste0(
-      paste("Each record's logarithm at the public centre is no longer than the radius, so their mean moves by at most",
-            "2r/n. "),
-      "To it is added a vector ",
+      "Each record's logarithm at the public centre is no longer than the radius",
+      if (identical(r$size$form, "shared")) paste(", and it counts in the sum of its group, which is divided by the",
+                                                  "noisy number of them. To the quotient is added, as it were, a vector ")
+      else ", so their mean moves by at most 2r/n. To it is added a vector ",
       if (r$details$noise == "gaussian") {
         sprintf(paste("of independent normals with standard deviation %.6g, by the exact condition for Gaussian noise",
                       "(Balle and Wang 2018)"),
@@ -114,14 +116,10 @@ tangent_law <- function(M, ask, noise, total) {
 # nobody sees by site, that of those who are there at least.
 share_law <- function(law, M, ask) {
   s <- ask$shares
-  if (is.null(s$threshold)) {
-    law$share_sd <- law$scale * ask$n / sqrt(s$sites - s$colluding)
-    law$scale <- law$scale * share_excess(s)
-  } else {
-    found <- secure_query(s, list(M = M, radius = ask$ball$radius), law$scale / law$total, ask$n)
-    law[names(found)] <- found
-    law$scale <- summed_scale(law$query, s$sites, ask$n)
-  }
+  law$about <- c(list(M = M, radius = ask$ball$radius), ask$about)
+  found <- sites_plan(s, law$about, law$scale * ask$n, ask$n)
+  law[names(found)] <- found
+  law$scale <- if (is.null(found$query)) law$scale * share_excess(s) else summed_scale(law$query, s$sites, ask$n)
   law$details <- c(law$details, s)
   law$guarantee$assumptions <- c(law$guarantee$assumptions, share_assumption(s))
   law
@@ -129,9 +127,8 @@ share_law <- function(law, M, ask) {
 
 release_secure <- function(M, x, plan, ask) {
   query <- plan$query
-  query$center <- .Call(riemdp_stored, M, ask$center)
   pay(price_normal_discrete(plan$shift, honest_sd(query), "federation.md, 2"))
-  found <- secure_sum(x, query)
+  found <- secure_sum(x, shared_request(plan, plan$about, M, ask$center))
   n <- sum(x$sizes[found$alive])
   plan$details$alive <- length(found$alive)
   plan$scale <- summed_scale(query, length(found$alive), n)
@@ -140,11 +137,28 @@ release_secure <- function(M, x, plan, ask) {
                  counted = n), class = "riemdp_staged")
 }
 
+# Of one of several groups, whose released number has noise as well
+shared_group_region <- function(r, level) {
+  if (r$size$count < 1) return(NULL)
+  wrapped_region(r, r$scale * counted_quantile(mf_facts(r$manifold)$dimension, level))
+}
+
+# A length that |z + a e| exceeds with probability 1 - level at most, z of d and e of one standard normal numbers, |a| at
+# most 1: all but one direction, and one of twice the variance
+counted_quantile <- function(d, level) {
+  within <- function(q) {
+    stats::integrate(function(u) stats::dnorm(u) * stats::pchisq(pmax(0, q^2 - 2 * u^2), d - 1), -q / sqrt(2),
+                     q / sqrt(2), rel.tol = 1e-9)$value
+  }
+  if (d == 1) return(sqrt(2) * stats::qnorm((1 + level) / 2))
+  top <- sqrt(2 * stats::qchisq(level, d)) * (1 + 1e-6) + 1e-6
+  stats::uniroot(function(q) within(q) - level, c(0, top), tol = 1e-10)$root * (1 + 1e-7)
+}
+
 # noisy sums, one a site; what follows is post-processing
 release_shares <- function(M, x, plan, ask) {
   if (!is.null(plan$query)) return(release_secure(M, x, plan, ask))
-  request <- list(kernel = "noisy", M = M, center = .Call(riemdp_stored, M, ask$center), radius = ask$ball$radius,
-                  sd = plan$share_sd)
+  request <- shared_request(plan, plan$about, M, ask$center)
   # against those who collude the others' shares are the noise
   honest <- plan$share_sd * sqrt(ask$shares$sites - ask$shares$colluding) / ask$n
   pay(price_normal(plan$sensitivity + plan$solver_error, honest, "chunks.md, 4"))

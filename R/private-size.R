@@ -72,6 +72,7 @@ balanced_sum <- function(scale, categories, f) {
 # the law of a released size, of one alone or of one among several
 size_far <- function(s, tail) {
   if (identical(s$form, "joint")) return(joint_far(s, tail))
+  if (!is.null(s$sd)) return(s$sd * stats::qnorm(tail, lower.tail = FALSE))
   if (is.null(s$categories)) geometric_far(s$scale, tail) else balanced_far(s$scale, s$categories, tail)
 }
 

@@ -30,8 +30,8 @@
 #    dp-mean-plan dp-bounds-plan basis linear-frame chunk-linear record-cost objective-perturbation
 #    linear-statistics linear-guess linear-windows linear-newton linear-gaussian population-plan
 #    dp-lm-methods
-#    linear-theil-sen linear-boosted linear-methods second-moment site-vectors linear-sites dp-lm glm-families
-#    dp-glm regression regression-methods
+#    linear-theil-sen linear-boosted linear-methods second-moment site-vectors linear-sites groups-sites dp-lm
+#    glm-families dp-glm regression regression-methods
 #    frechet-regression regression-inference
 #    chunk-regression regression-records
 #    regression-state regression-newton regression-gradient

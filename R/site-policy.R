@@ -19,7 +19,8 @@
 #'   (gradients of a [problem()] at a public point, for [dp_optimize()]), `"scatter"` (products of the coordinates of
 #'   logarithms at a public point of the ball, for [dp_covariance()], [dp_pga()] and [dp_pca()]; `dp_pga()` that looks
 #'   for a mean first needs `"mean"` as well); for `columns` `"products"` (of predictors and responses, each in its
-#'   public range, for [dp_lm()]), where one has points also `"curve"` (gradients of a curve, for [dp_regression()]). By
+#'   public range, for [dp_lm()]), where one has points also `"curve"` (gradients of a curve, for [dp_regression()]) and
+#'   `"groups"` (tangent vectors and numbers of records, a block for each group, for [dp_mean()] with a formula). By
 #'   default the first two, or for `columns` all of theirs.
 #' @param trust `"noise"`: every answer carries noise, drawn at the site and paid for from its ledger. `"curator"`: sums
 #'   as they are are answered as well, and **whoever asks is trusted** with all that they tell, single records included;
@@ -119,8 +120,8 @@ policy_columns <- function(columns) {
 }
 
 policy_sums <- function(sums, columns, trust) {
-  of_rows <- c("products", if ("points" %in% columns) "curve")
-  known <- if (is.null(columns)) setdiff(names(registered("vector")), c("products", "curve")) else of_rows
+  of_rows <- c("products", if ("points" %in% columns) c("curve", "groups"))
+  known <- if (is.null(columns)) setdiff(names(registered("vector")), c("products", "curve", "groups")) else of_rows
   if (is.null(sums)) sums <- if (is.null(columns)) c("gradient", "mean") else known
   if (!is.character(sums) || !length(sums) || anyNA(sums) || !all(sums %in% known)) {
     abort_riemdp("argument", sprintf("`sums` must be some of %s.", paste0("\"", known, "\"", collapse = ", ")))

@@ -170,7 +170,7 @@ unknown_tail <- function(object) {
 # Half of what may fail goes to the noise, half to the size: the mean of all records is no farther from what noise was
 # added to than missing points, or a wrong divisor, can carry it
 sized_region <- function(object, region, level) {
-  if (is.null(object$size) || object$size$form == "none") return(region(object, level))
+  if (is.null(object$size) || object$size$form %in% c("none", "shared")) return(region(object, level))
   found <- region(object, (1 + level) / 2)
   if (is.null(found)) return(NULL)
   found$radius <- found$radius + size_reach(object, (1 + level) / 2)

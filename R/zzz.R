@@ -4,7 +4,8 @@ furnish <- function() {
   tables <- list(SOURCE_KERNELS, UNIT_KERNELS, MEAN_KERNELS, DISTANCE_KERNELS, CURVE_KERNELS, PRIVATE_CURVE_KERNELS,
                  LINEAR_KERNELS, DESCENT_KERNELS, SPLINE_KERNELS, RESIDUAL_KERNELS)
   for (kernels in tables) register("kernel", kernels)
-  for (vectors in list(MEAN_VECTORS, PROBLEM_VECTORS, SCATTER_VECTORS, PRODUCT_VECTORS, CURVE_VECTORS)) {
+  for (vectors in list(MEAN_VECTORS, PROBLEM_VECTORS, SCATTER_VECTORS, PRODUCT_VECTORS, CURVE_VECTORS,
+                       GROUP_VECTORS)) {
     register("vector", vectors)
   }
   register("problem", PROBLEM_MAKERS)

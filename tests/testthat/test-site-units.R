@@ -58,14 +58,19 @@ test_that("a record counts the same alone and among others, on every space", {
   spaces <- list(euclidean(3), sphere(2), spd(2), spd(2, "bures"), hyperbolic(2), stiefel(4, 2), grassmann(4, 2), kendall(5), kendall(5, 3),
                  product(sphere(2), spd(2)), rotations(3),
                  correlation(3), simplex(3), hermitian_spd(2))
+  groups <- list(responses = list("p"), predictors = list("g"), x = list(list("a", "b")), y = matrix(c(0, 1, 1), 3), parts = list(1))
   for (P in spaces) {
     all <- with_simulation(1, mf_points(mf_random(P, 5), P))
     center <- as.vector(.Call(internal$riemdp_stored, P, with_simulation(2, mf_random(P, 1))))
     at <- rep(0.05, mf_facts(P)$dimension)
-    for (q in list(list(vector = "mean"), list(vector = "gradient", problem = problem_huber(P, 0.2)), list(vector = "scatter", at = at))) {
+    for (q in list(list(vector = "mean"), list(vector = "gradient", problem = problem_huber(P, 0.2)), list(vector = "scatter", at = at),
+                   list(vector = "groups", model = groups))) {
       q <- c(q, list(M = P, center = center, radius = 0.3))
-      each <- vapply(1:5, function(i) internal$vector_sum(q, all[i]), numeric(internal$vector_dimension(q)))
-      expect_equal(rowSums(matrix(each, ncol = 5)), internal$vector_sum(q, all), tolerance = 1e-10)
+      grouped <- !is.null(q$model)
+      pick <- function(i) if (grouped) list(p = all[i], g = c("a", "b", "b", "a", "b")[i]) else all[i]
+      each <- vapply(1:5, function(i) internal$vector_sum(q, pick(i)), numeric(internal$vector_dimension(q)))
+      expect_equal(rowSums(matrix(each, ncol = 5)), internal$vector_sum(q, pick(1:5)), tolerance = 1e-10)
+      if (grouped) expect_equal(t(each), internal$vector_of(q)$rows(q, pick(1:5)), tolerance = 1e-7)
       expect_gt(min(colSums(matrix(each, ncol = 5)^2)), 0)
     }
   }
