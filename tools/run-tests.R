@@ -3,7 +3,9 @@
 # Each process is an R of its own that takes the next file while there is one: nothing is shared that tests which fork could upset.
 # RIEMDP_LEAVE_OUT: a regular expression of files that a run of all of them leaves out, for the sanitizers.
 # RIEMDP_FILE_SECONDS: a file that takes longer has failed; its process is ended and another one goes on.
-# RIEMDP_SECONDS: no file is begun after so many seconds; those left are named and aren't failures. RIEMDP_SHUFFLE: a seed for the order.
+# RIEMDP_SECONDS: no file is begun after so many seconds; those left are named and aren't failures.
+# RIEMDP_LONG: the share of files whose tests of laws run in their long form; all without it. RIEMDP_SEED: of that choice, and of the order
+# where time is limited.
 filter <- commandArgs(TRUE)
 worker <- if (length(filter) == 2 && filter[1] == "--worker") filter[2] # the folder of a queue
 filter <- if (length(filter) && nzchar(filter[1])) filter[1] else "."
@@ -14,8 +16,18 @@ started <- proc.time()[[3]]
 testthat::MultiReporter$set("public", "local_user_output", function(.env = parent.frame()) NULL)
 names <- sub("^test-(.*)[.]R$", "\\1", list.files("tests/testthat", "^test-.*[.]R$"))
 
+# files in short form where RIEMDP_LONG is a share
+short_names <- function() {
+  if (!nzchar(Sys.getenv("RIEMDP_LONG"))) return(character())
+  long <- as.numeric(Sys.getenv("RIEMDP_LONG"))
+  set.seed(as.integer(Sys.getenv("RIEMDP_SEED", "1")))
+  on.exit(rm(".Random.seed", envir = globalenv())) # tests begin as they would without
+  names[stats::runif(length(names)) > long]
+}
+
 run_file <- function(name) {
   began <- proc.time()
+  if (name %in% short_names()) Sys.setenv(RIEMDP_QUICK = "1") else if (nzchar(Sys.getenv("RIEMDP_LONG"))) Sys.unsetenv("RIEMDP_QUICK")
   said <- utils::capture.output({
     result <- tryCatch({
       options(testthat.summary.omit_dots = TRUE, testthat.summary.max_reports = 1000L)
@@ -62,8 +74,8 @@ if (filter == "." && nzchar(leave_out)) names <- names[!grepl(leave_out, names)]
 names <- names[grepl(filter, names)]
 # long files first, as far as their length in lines tells
 names <- names[order(-file.size(file.path("tests/testthat", sprintf("test-%s.R", names))))]
-if (nzchar(Sys.getenv("RIEMDP_SHUFFLE"))) {
-  set.seed(as.integer(Sys.getenv("RIEMDP_SHUFFLE")))
+if (nzchar(Sys.getenv("RIEMDP_SECONDS")) && nzchar(Sys.getenv("RIEMDP_SEED"))) {
+  set.seed(as.integer(Sys.getenv("RIEMDP_SEED")))
   names <- sample(names)
 }
 jobs <- suppressWarnings(as.integer(Sys.getenv("RIEMDP_JOBS", "2")))
