@@ -10,7 +10,8 @@ SITE_KERNELS <- list(
 #' Records that stay with their holders
 #'
 #' `sites()` stands for records at several sites, e.g. hospitals, in [dp_mean()], [dp_optimize()], [dp_pca()] and, where
-#' sites add noise, [dp_covariance()], [dp_pga()], [dp_lm()] and [dp_regression()].
+#' sites add noise, [dp_covariance()], [dp_pga()], [dp_lm()], [dp_regression()] and, of tables, means of groups by a
+#' formula of `dp_mean()`.
 #' Records don't move: a request goes to each site, which answers by [site_answer()] with a sum over its records:
 #' tangent vectors at a public point or iterate, each record first moved to the public ball (or its gradient clipped).
 #' The curator adds the sums up, draws the noise once and releases.

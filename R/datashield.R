@@ -16,6 +16,13 @@
 #' who is logged in. An analyst can't hand records to them: what is summed up are the site's own files, so that no table
 #' that was cut or changed in the session gets another budget.
 #'
+#' Further options are the server's disclosure profile, which stands above every site's policy: a policy that is laxer
+#' is refused, whatever is asked (`"profile"`).
+#' * `nfilter.subset` (or `default.nfilter.subset`; 3): fewest records of a site, DataSHIELD's own name for that.
+#' * `riemdp.least_noise` (0): the least noise multiplier that policies must ask for.
+#' * `riemdp.curator` (`FALSE`): whether a policy may answer sums without noise, `trust = "curator"`. Under DataSHIELD
+#'   the analyst isn't the curator, so that this is off.
+#'
 #' `site_app()` makes an application for the package `httpuv`, which answers messages that are posted to it, each with a
 #' token in its header (`Authorization: Bearer`) that says who the analyst is. Put TLS before it.
 #'
@@ -109,13 +116,25 @@ ds_host <- function(site) {
   open_hosts[[dir]]
 }
 
+# Whether a site's policy is within what the server's administrator asks of all: options, as DataSHIELD sets them
+within_profile <- function(host) {
+  asked <- function(name, default) {
+    value <- getOption(name, getOption(paste0("default.", name), default))
+    if (is_single(value) && is.atomic(value)) suppressWarnings(as.numeric(as.character(value))) else NA
+  }
+  curator <- isTRUE(as.logical(getOption("riemdp.curator", FALSE)))
+  isTRUE(host$n >= asked("nfilter.subset", 3) && host$policy$least_noise >= asked("riemdp.least_noise", 0) &&
+           (curator || host$policy$trust != "curator"))
+}
+
 #' @rdname datashield
 #' @export
 riemdpReplyDS <- function(message, site = NULL) { # nolint: object_name_linter. (DataSHIELD's own)
-  refused <- wire_write("refusal", id = strrep("0", 32), reason = "failed")
+  refused <- wire_write("refusal", id = NOBODY, reason = "failed")
   tryCatch(silently({
     host <- ds_host(site)
     if (is.null(host)) return(refused)
+    if (!within_profile(host)) return(wire_write("refusal", id = NOBODY, reason = "profile"))
     site_reply(host, url_text(message), getOption("riemdp.analyst"))
   }), error = function(e) refused)
 }

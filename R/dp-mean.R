@@ -211,6 +211,11 @@
 #' [dp_regression()]: a variable that holds them, `cbind()` of columns, and what works row by row. Variables that `data`
 #' doesn't have come from the formula's environment; `unit` may be a column of `data`.
 #'
+#' Of tables at [sites()] that add noise (`data`) a formula of columns gives groups as well, by `mechanism = "tangent"`
+#' with `delta`: sums of logarithms and sizes are one vector, which a replaced record moves by no more than a mean of all
+#' (`proofs/federation.md`, section 3). Each variable needs its `levels`; a record that is no point counts as the centre,
+#' and one that names no declared group in none. `scan ~ 1` is the mean of all.
+#'
 #' @param x records, in any shape that functions on `M` accept (see [geometry]), or in [chunks()] or [sites()]; their
 #'   number is public. Or a formula, see "Groups".
 #' @param M a manifold; by default that of the records, where those are [mf_points()].
@@ -365,9 +370,14 @@ dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., 
   ask$assumptions <- c(ask$assumptions, space$said)
   if (!is.null(given$model)) ask <- shared_groups_ask(ask, x, given, suppress)
   records <- list(x = x, units = units, n = count, rows = n, groups = groups)
+  release_asked(M, ask, records, replace, private_n, ledger, data_set, part)
+}
+
+# of groups at sites, of groups, of a public number of records, or of a private one
+release_asked <- function(M, ask, records, replace, private_n, ledger, data_set, part) {
   if (!is.null(ask$names)) return(release_private(shared_groups_estimator, ask, records, ledger, data_set, part))
-  if (!is.null(groups)) return(release_groups(M, ask, records, replace, ledger, data_set, part))
-  if (!private_n) return(release_private(on_subspace(mean_estimator, reduce), ask, records, ledger, data_set, part))
-  sized <- on_subspace(sized_mean_estimator, reduce)
+  if (!is.null(records$groups)) return(release_groups(M, ask, records, replace, ledger, data_set, part))
+  if (!private_n) return(release_private(on_subspace(mean_estimator, ask$reduce), ask, records, ledger, data_set, part))
+  sized <- on_subspace(sized_mean_estimator, ask$reduce)
   uncounted(release_private(sized, size_ask(M, ask), records, ledger, data_set, part))
 }

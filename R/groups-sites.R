@@ -3,6 +3,16 @@
 
 # ---- a formula of columns at sites -----------------------------------------------------------------------------------
 
+# what a formula says, or the records and `by` as they are given
+mean_input <- function(x, M, data, unit, by, levels) {
+  if (inherits(x, "formula")) {
+    read <- if (at_sites(data)) sites_formula else mean_formula
+    return(uncounted(read(x, M, data, unit, by, levels)))
+  }
+  if (!is.null(data)) abort_riemdp("argument", "`data` is for a formula in the place of `x`.")
+  list(x = x, by = by, levels = levels)
+}
+
 # list(x, model: what a request says of the columns, names: the groups, NULL for one mean of all) of points ~ groups
 sites_formula <- function(formula, M, data, unit, by, levels) {
   if (!is.null(by) || !is.null(unit)) {

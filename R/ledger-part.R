@@ -77,15 +77,21 @@ claim_once <- function(uid, once, read, keep) {
 
 # One of so many slots, the first that is free: they are taken in their order and never given back
 claim_slot <- function(uid, of, most, read, keep) {
-  token <- function(i) sha256(canonical("riemdp-slot", uid, of, sprintf("%.0f", i)))
+  free <- slots_taken(uid, of, most, read) + 1
+  if (free > most) abort_riemdp("answers", "as many answers were given as are allowed. Nothing is released.")
+  keep(slot_token(uid, of, free), "slot")
+}
+
+slot_token <- function(uid, of, i) sha256(canonical("riemdp-slot", uid, of, sprintf("%.0f", i)))
+
+slots_taken <- function(uid, of, most, read) {
   taken <- 0
   free <- most + 1
   while (free - taken > 1) {
     i <- floor((taken + free) / 2)
-    if (length(read(token(i)))) taken <- i else free <- i
+    if (length(read(slot_token(uid, of, i)))) taken <- i else free <- i
   }
-  if (free > most) abort_riemdp("answers", "as many answers were given as are allowed. Nothing is released.")
-  keep(token(free), "slot")
+  taken
 }
 
 # From the first release on that has one, each release of a part has that column (proofs/ledger.md, section 10)

@@ -287,6 +287,17 @@ store_spend <- function(ledger, data_set, part, entry, decide) {
   list(entry = row$entry, receipt = new_receipt(ledger$uid, row$link, row$head))
 }
 
+# how many of so many slots are free
+store_slots <- function(ledger, of, most) {
+  left <- function(read) most - slots_taken(ledger$uid %||% store_meta(ledger)$uid, of, most, read)
+  if (is_memory(ledger)) {
+    tokens <- memory_state(ledger)$tokens
+    return(left(function(token) tokens[[token]]))
+  }
+  ledger_work(ledger, function(run, ask, con) left(function(token) ask("token_read", token = token)$what),
+              write = FALSE)
+}
+
 # an analyst's sums, as those of the whole ledger
 read_own <- function(ask, analyst, data_set, part, units) {
   sums <- function(part) {

@@ -12,16 +12,6 @@ asked_variables <- function(x, M, data, ...) {
   list(M = if (!all(variables)) behind[[which(!variables)]], data = behind[[which(variables)]])
 }
 
-# what a formula says, or the records and `by` as they are given
-mean_input <- function(x, M, data, unit, by, levels) {
-  if (inherits(x, "formula")) {
-    read <- if (at_sites(data)) sites_formula else mean_formula
-    return(uncounted(read(x, M, data, unit, by, levels)))
-  }
-  if (!is.null(data)) abort_riemdp("argument", "`data` is for a formula in the place of `x`.")
-  list(x = x, by = by, levels = levels)
-}
-
 # those of a formula's data, or of the records, which lose their column then
 mean_units <- function(units, unit, x, least) {
   if (is.null(units) && !is.null(unit)) units <- read_units(unit, x, least = 0)

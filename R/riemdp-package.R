@@ -25,18 +25,18 @@
 #    mechanism-tangent mechanism-euclidean mechanism-kng mechanism-kng-lattice mechanism-pointwise mechanism-chain
 #    mechanism-adaptive mechanism-parts mechanism-local
 #  6  Estimators: means, linear and curved regression, the optimiser
-#    chunk-mean chunk-dist mean clipped-share variance mean-ask mean-estimator mean-groups dp-mean dp-ball
+#    chunk-mean chunk-dist mean clipped-share variance mean-ask mean-estimator mean-groups dp-ball
 #    dp-median dp-local dp-variance permutation-test plan-parts subspace-plan
 #    dp-mean-plan dp-bounds-plan basis linear-frame chunk-linear record-cost objective-perturbation
 #    linear-statistics linear-guess linear-windows linear-newton linear-gaussian population-plan
 #    dp-lm-methods
-#    linear-theil-sen linear-boosted linear-methods second-moment site-vectors linear-sites groups-sites dp-lm
-#    glm-families dp-glm regression regression-methods
+#    linear-theil-sen linear-boosted linear-methods second-moment site-vectors linear-sites dp-lm glm-families
+#    dp-glm regression regression-methods
 #    frechet-regression regression-inference
 #    chunk-regression regression-records
 #    regression-state regression-newton regression-gradient
-#    regression-kng regression-published regression-sites dp-regression dp-conformal dp-test dp-test-plan
-#    dp-test-any dp-select
+#    regression-kng regression-published regression-sites groups-sites dp-mean dp-regression dp-conformal dp-test
+#    dp-test-plan dp-test-any dp-select
 #    chunk-optimize problem optimize optimum-run optimum-size checkpoint dp-optimize components-plan
 #    dp-pca dp-pga dp-covariance spline-local spline dp-spline dp-residual-scale
 #  7  Answers: what releases print, say and refuse

@@ -186,7 +186,7 @@ check_host <- function(host) {
 #' @export
 site_reply <- function(host, text, analyst = NULL) {
   check_host(host)
-  id <- strrep("0", 32)
+  id <- NOBODY
   refusal <- function(reason) wire_write("refusal", id = id, reason = reason)
   message <- tryCatch(wire_read(text, c("hello", "request", "ledger"), REQUEST_MOST), error = function(e) NULL)
   if (is.null(message)) return(refusal("message"))
@@ -340,7 +340,8 @@ reply_to <- function(host, message, digest, analyst) {
   answer
 }
 
-# What is left of the data set's budget, or of the analyst's quota: sums of prices, which are public
+# What is left of the data set's budget, or of the analyst's quota: sums of prices, which are public; and of the answers
+# that the policy has
 budget_of <- function(host, analyst) {
   rows <- summary(host$ledger)
   part <- host$policy$part %||% NA
@@ -348,7 +349,9 @@ budget_of <- function(host, analyst) {
   if (has_quotas(host$ledger)) mine <- mine & rows$analyst %in% check_analyst(host$ledger, analyst)
   rows <- rows[mine, ]
   if (!nrow(rows)) refuse_because("budget")
-  list(unit = as.list(rows$unit), limit = rows$limit, spent = rows$spent, left = rows$left)
+  most <- host$policy$most_answers
+  c(list(unit = as.list(rows$unit), limit = rows$limit, spent = rows$spent, left = rows$left),
+    if (!is.null(most)) list(answers = store_slots(host$ledger, host$hash, most)))
 }
 
 pay_request <- function(host, event, id, digest, analyst) {
@@ -392,7 +395,8 @@ site_remote <- function(send, ...) {
   check_no_more(...)
   if (!is.function(send)) abort_riemdp("argument", "`send` must be a function of a text.")
   send <- contained_send(send)
-  told <- wire_read(send(wire_write("hello")), "policy")
+  told <- wire_read(send(wire_write("hello")), c("policy", "refusal"))
+  if (told$type == "refusal") abort_riemdp("refused", paste0(reason_words(told$reason), "."))
   policy <- parse_policy(told$text)
   if (!identical(policy_hash(policy), told$hash) || !identical(sha256(told$text), told$hash)) {
     abort_wire("the policy isn't what its hash says.")
@@ -412,8 +416,10 @@ budget_left <- function(send) {
   ok <- rows >= 1 && all(vapply(value$unit, is_string, NA)) &&
     all(vapply(c("limit", "spent", "left"), function(name) is.double(value[[name]]) && length(value[[name]]) == rows,
                NA))
+  ok <- ok && (is.null(value$answers) || is_positive(value$answers) || identical(value$answers, 0))
   if (!ok) abort_wire("no budget.")
-  data.frame(site = told$site, unit = unlist(value$unit), limit = value$limit, spent = value$spent, left = value$left)
+  data.frame(site = told$site, unit = unlist(value$unit), limit = value$limit, spent = value$spent, left = value$left,
+             answers = value$answers %||% Inf)
 }
 
 # What the policies of sites that have sent theirs would refuse, of all that a call is going to ask: told before the
@@ -423,10 +429,14 @@ check_policies <- function(x, requests, answers = length(requests)) {
     policy <- x$pieces[[i]]$policy
     if (is.null(policy)) next
     for (request in requests) check_policy_has(policy, request, i, x$sizes[i])
-    if (!is.null(policy$most_answers) && answers > policy$most_answers) {
+    if (is.null(policy$most_answers)) next
+    budget <- x$holders[[i]]$budget
+    told <- if (!is.null(budget)) tryCatch(budget(), riemdp_error = function(e) NULL)
+    left <- min(policy$most_answers, told$answers[1])
+    if (answers > left) {
       abort_riemdp("refused", sprintf(
-        "site \"%s\": its policy has %.0f answers, and %.0f are needed. Nothing was asked.", policy$site,
-        policy$most_answers, answers
+        "site \"%s\": of its policy's %.0f answers %.0f are left, and %.0f are needed. Nothing was asked.",
+        policy$site, policy$most_answers, left, answers
       ))
     }
   }
@@ -457,6 +467,10 @@ contained_send <- function(send) {
   }
 }
 
+reason_words <- function(reason) {
+  if (reason %in% names(WIRE_REASONS)) WIRE_REASONS[[reason]] else "the site refuses"
+}
+
 ask_remote <- function(send, request, hash) {
   refuse <- function(...) abort_riemdp("refused", paste0(...))
   kernel <- request$kernel
@@ -469,10 +483,8 @@ ask_remote <- function(send, request, hash) {
                      fields = lapply(request, wire_value))
   # a seed isn't sent; a site of this process draws by it in a simulation
   answer <- wire_read(if (is.null(seed)) send(text) else with_simulation(seed, send(text)), c("answer", "refusal"))
+  if (answer$type == "refusal" && answer$id %in% c(id, NOBODY)) refuse(reason_words(answer$reason), ".")
   if (!identical(answer$id, id)) abort_wire("the answer is to another request.")
-  if (answer$type == "refusal") {
-    refuse(if (answer$reason %in% names(WIRE_REASONS)) WIRE_REASONS[[answer$reason]] else "the site refuses", ".")
-  }
   if (!identical(answer$policy, hash)) abort_wire("the answer is by another policy.")
   answer$value
 }

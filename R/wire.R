@@ -284,6 +284,9 @@ WIRE_MESSAGES <- list(
   request = c("id", "policy", "statistic", "fields"), answer = c("id", "policy", "value"),
   refusal = c("id", "reason"), ledger = character(), budget = c("site", "value")
 )
+# the number of a refusal of what was no request that could be read
+NOBODY <- strrep("0", 32)
+
 # why a site refuses: words that tell nothing of records
 WIRE_REASONS <- c(
   message = "the message isn't one that this site reads", policy = "the site's policy is another one by now",
@@ -291,6 +294,7 @@ WIRE_REASONS <- c(
   columns = "the site's policy doesn't have these columns as these types",
   space = "the site's policy doesn't have this manifold",
   ball = "the ball is larger than the site's policy allows", noise = "the noise is less than the site's policy allows",
+  profile = "the server's disclosure profile is stricter than the site's policy",
   trust = "the site's policy doesn't trust that many sites, or one of them isn't its partner",
   sites = "too few sites are there", answers = "the site has given as many answers as its policy allows",
   budget = "the budget of this site doesn't cover the answer",

@@ -51,6 +51,52 @@ test_that("a site's directory holds all it needs, or there is no site", {
   expect_error(site_open(tempfile()), class = "riemdp_error_argument")
 })
 
+test_that("a server's disclosure profile stands above the policies of its sites", {
+  root <- make_dirs(withr::local_tempdir(), "north", trust = "curator")
+  withr::local_options(riemdp.sites = root, riemdp.analyst = NULL, riemdp.curator = NULL, riemdp.least_noise = NULL, nfilter.subset = NULL,
+                       default.nfilter.subset = NULL)
+  send <- function(text) riemdpReplyDS(text_url(text))
+  told <- function() wire_read(send(wire_write("hello")), c("policy", "refusal"))
+  expect_identical(told()$reason, "profile") # sums without noise, where the analyst isn't the curator
+  expect_identical(wire_read(send(wire_write("ledger")), c("budget", "refusal"))$reason, "profile")
+  expect_error(site_remote(send), "disclosure profile is stricter", class = "riemdp_error_refused")
+  # a request that doesn't say hello first gets no answer either
+  policy <- asNamespace("riemdp")$policy_hash(read_site_policy(file.path(root, "north", "policy.json")))
+  count <- wire_write("request", id = asNamespace("riemdp")$random_id(), policy = policy, statistic = "check", fields = list(M = wire_value(M)))
+  expect_identical(reason(send(count)), "profile")
+  for (off in list("FALSE", NA, 0, "no", c(TRUE, TRUE))) {
+    options(riemdp.curator = off)
+    expect_identical(told()$reason, "profile")
+  }
+  for (on in list(TRUE, "TRUE", 1)) {
+    options(riemdp.curator = on)
+    expect_identical(told()$type, "policy")
+  }
+  remote <- site_remote(send)
+  expect_match(wire_read(send(count), "answer")$policy, policy)
+  options(riemdp.curator = FALSE)
+  expect_error(remote$ask(list(kernel = "check", M = M)), "disclosure profile is stricter", class = "riemdp_error_refused")
+  # noise and numbers of records
+  root <- make_dirs(withr::local_tempdir(), "north")
+  options(riemdp.sites = root)
+  expect_identical(told()$type, "policy")
+  for (least in list(0.5, "0.5")) {
+    options(riemdp.least_noise = least)
+    expect_identical(told()$type, "policy")
+  }
+  for (least in list(0.51, "0.51", NA, "much", c(0, 0))) {
+    options(riemdp.least_noise = least)
+    expect_identical(told()$reason, "profile")
+  }
+  options(riemdp.least_noise = NULL, default.nfilter.subset = 61)
+  expect_identical(told()$reason, "profile")
+  options(nfilter.subset = 60)
+  expect_identical(told()$type, "policy")
+  declared <- read.dcf(system.file("DATASHIELD", package = "riemdp"))
+  expect_match(declared[, "Options"], "riemdp.curator=FALSE")
+  expect_identical(strsplit(declared[, "AggregateMethods"], ", ")[[1]], c("riemdpReplyDS", "riemdpSitesDS"))
+})
+
 test_that("DataSHIELD's method answers messages of the sites it was given, and nothing else", {
   root <- make_dirs(withr::local_tempdir(), c("north", "south"))
   outside <- make_dirs(withr::local_tempdir(), "other")

@@ -495,12 +495,20 @@ test_that("a policy's number of answers is held against a run before anything is
                                          wealth())
   hosts <- list(host("a", 9), host("b", 2))
   x <- over(hosts, shares = TRUE)
-  expect_error(dp_optimize(problem_frechet(M), x, 1, 1e-6, start = c(0, 0, 1), clip = 1, steps = 3), "2 answers, and 3 are needed",
+  expect_error(dp_optimize(problem_frechet(M), x, 1, 1e-6, start = c(0, 0, 1), clip = 1, steps = 3), "2 answers 2 are left, and 3 are needed",
                class = "riemdp_error_refused")
   expect_identical(vapply(hosts, paid_by, 0), c(0, 0))
   few <- over(list(host("c", 1)), shares = TRUE)
-  expect_error(dp_pga(few, M, 1, c(0, 0, 1), 0.7, delta = 1e-6), "1 answers, and 2 are needed", class = "riemdp_error_refused")
+  expect_error(dp_pga(few, M, 1, c(0, 0, 1), 0.7, delta = 1e-6), "1 answers 1 are left, and 2 are needed", class = "riemdp_error_refused")
   expect_s3_class(dp_optimize(problem_frechet(M), x, 1, 1e-6, start = c(0, 0, 1), clip = 1, steps = 2), "riemdp_optimize")
+  # those that are left are told before any site pays, and the ledger's message says how many
+  paid <- vapply(hosts, paid_by, 0)
+  expect_error(dp_mean(x, M, 1, c(0, 0, 1), 0.7, delta = 1e-6, mechanism = "tangent"), "2 answers 0 are left, and 1 are needed",
+               class = "riemdp_error_refused")
+  expect_identical(vapply(hosts, paid_by, 0), paid)
+  told <- vapply(x$holders, function(h) unique(h$budget()$answers), 0)
+  expect_identical(told, c(7, 0))
+  expect_identical(over(list(host("d", NULL)), shares = TRUE)$holders[[1]]$budget()$answers, c(Inf, Inf))
   expect_error(site_policy("n", M, 1, 1, trust = "curator", most_answers = 3), class = "riemdp_error_unsupported")
 })
 

@@ -211,6 +211,7 @@ test_that("a policy's number of answers is kept, in the ledger's file as well, a
       text <- noisy_request(host)
       expect_identical(refused(site_reply(host, text)), "")
       expect_identical(refused(site_reply(host, text)), "replayed")
+      expect_identical(asNamespace("riemdp")$store_slots(host$ledger, host$hash, 5), 5 - i)
     }
     price <- spent(host$ledger)
     expect_identical(refused(site_reply(host, noisy_request(host))), "answers")
