@@ -218,6 +218,7 @@ test_that("a policy's number of answers is kept, in the ledger's file as well, a
     expect_identical(spent(host$ledger), price)
     # another policy has its own
     expect_identical(refused(site_reply(other <- host_of("north", north, ledger = host$ledger, most_answers = 6), noisy_request(other))), "")
+    expect_identical(asNamespace("riemdp")$store_slots(host$ledger, other$hash, 6), 5)
   }
   policy <- site_policy("n", M, 1, 1, most_answers = 7)
   path <- withr::local_tempfile()
