@@ -157,7 +157,9 @@ named_files <- function(x) {
 
 #' @rdname chunks
 #' @export
-chunk_query <- function(open, table, key, columns = NULL, size = 10000, shape = NULL, map = NULL) {
+chunk_query <- function(open, table, key, columns = NULL, size = if (sums) 2^23 else 10000, shape = NULL, map = NULL,
+                        sums = FALSE) {
+  sums <- check_flag(sums, "sums")
   if (!requireNamespace("DBI", quietly = TRUE)) {
     abort_riemdp("unsupported", "databases need the package 'DBI': install.packages(\"DBI\").")
   }
@@ -171,14 +173,18 @@ chunk_query <- function(open, table, key, columns = NULL, size = 10000, shape = 
     "`columns` must be names of columns, or their types: c(x = \"number\", sex = \"text\").")
   types <- if (!is.null(names(columns))) check_columns(columns)
   if (!is.null(types)) columns <- names(types)
-  size <- check_count(size, "size", most = 1e9)
-  parts <- classed(query_parts(open, table, key, columns, size), "the query")
-  new_chunks(lapply(parts$sql, function(q) list(kind = "rows", sql = q, cells = parts$cells)), parts$sizes, NULL, open,
-             shape, map, "rows of a database", types)
+  size <- check_count(size, "size", most = if (sums) SUM_ROWS else 1e9)
+  parts <- classed(query_parts(open, table, key, columns, size, sums), "the query")
+  if (!sums) return(new_chunks(parts$pieces, parts$sizes, NULL, open, shape, map, "rows of a database", types))
+  d <- length(parts$pieces[[1]]$columns)
+  if (!is.null(shape) && !(inherits(shape, "riemdp_euclidean") && mf_facts(shape)$dimension == d)) {
+    abort_riemdp("argument", "with `sums` the columns are the coordinates of euclidean(), and `shape` is no other.")
+  }
+  new_chunks(parts$pieces, parts$sizes, NULL, open, NULL, map, "rows that a database adds up", types)
 }
 
-# list(sql, sizes): a query for each chunk
-query_parts <- function(open, table, key, columns, size) {
+# list(pieces, sizes): a query for each chunk
+query_parts <- function(open, table, key, columns, size, sums) {
   connection <- open()
   if (!inherits(connection, "DBIConnection")) abort_riemdp("argument", "`open` must return a DBI connection.")
   on.exit(DBI::dbDisconnect(connection))
@@ -187,8 +193,9 @@ query_parts <- function(open, table, key, columns, size) {
                                                as.character(DBI::dbQuoteIdentifier(connection, table))
   id <- as.character(DBI::dbQuoteIdentifier(connection, key))
   # how many rows there are (as doubles: some databases count in integers of 64 bits), and the first key of each chunk
-  count <- "SELECT CAST(COUNT(*) AS DOUBLE PRECISION) AS n, CAST(COUNT(DISTINCT %s) AS DOUBLE PRECISION) AS k FROM %s"
-  n <- as.double(DBI::dbGetQuery(connection, sprintf(count, id, from))[1, ])
+  double <- double_of(connection)
+  count <- sprintf("SELECT %s AS n, %s AS k FROM %s", double("COUNT(*)"), double(sprintf("COUNT(DISTINCT %s)", id)), from)
+  n <- as.double(DBI::dbGetQuery(connection, count)[1, ])
   if (n[1] < 1) abort_riemdp("shape", "the query has no rows.")
   if (n[1] != n[2]) abort_riemdp("argument", "`key` must have no value twice and none missing.")
   keys <- "SELECT %s AS riemdp_key, ROW_NUMBER() OVER (ORDER BY %s) AS riemdp_row FROM %s"
@@ -198,15 +205,35 @@ query_parts <- function(open, table, key, columns, size) {
     columns <- setdiff(names(DBI::dbGetQuery(connection, sprintf("SELECT * FROM %s WHERE 1 = 0", from))), key)
   }
   shown <- as.character(DBI::dbQuoteIdentifier(connection, columns))
-  cells <- if (inherits(connection, "SQLiteConnection")) columns
-  if (!is.null(cells)) shown <- sqlite_cells(shown)
-  shown <- paste(shown, collapse = ", ")
   bound <- as.character(DBI::dbQuoteLiteral(connection, first))
   k <- length(first)
-  sql <- sprintf("SELECT %s FROM %s WHERE %s >= %s%s ORDER BY %s", shown, from, id, bound,
-                 c(if (k > 1) sprintf(" AND %s < %s", id, bound[-1]), ""), id)
-  sizes <- c(rep(size, k - 1), n[1] - size * (k - 1))
-  list(sql = sql, sizes = sizes, cells = cells)
+  ranges <- sprintf(" WHERE %s >= %s%s", id, bound, c(if (k > 1) sprintf(" AND %s < %s", id, bound[-1]), ""))
+  pieces <- if (sums) sum_pieces(connection, from, ranges, shown) else
+    row_pieces(connection, from, ranges, columns, shown, id)
+  list(pieces = pieces, sizes = c(rep(size, k - 1), n[1] - size * (k - 1)))
+}
+
+row_pieces <- function(connection, from, ranges, columns, shown, id) {
+  cells <- if (inherits(connection, "SQLiteConnection")) columns
+  if (!is.null(cells)) shown <- sqlite_cells(shown)
+  sql <- sprintf("SELECT %s FROM %s%s ORDER BY %s", paste(shown, collapse = ", "), from, ranges, id)
+  lapply(sql, function(q) list(kind = "rows", sql = q, cells = cells))
+}
+
+# Of no rows, the database shows that it can; what it can't, it says here, where no record is looked at.
+sum_pieces <- function(connection, from, ranges, columns) {
+  d <- length(columns)
+  if (d < 1 || d > SUM_COLUMNS) abort_riemdp("argument", sprintf("`sums` are of 1 to %d columns.", SUM_COLUMNS))
+  dialect <- sum_dialect(connection)
+  none <- suppressWarnings( # some drivers say what they make of decimal numbers
+    DBI::dbGetQuery(connection, sprintf("SELECT %s FROM %s WHERE 1 = 0", paste(columns, collapse = ", "), from))
+  )
+  bad <- which(!vapply(none, function(x) is.numeric(x) || inherits(x, "integer64"), NA))[1]
+  if (dialect$typed && !is.na(bad)) {
+    abort_riemdp("argument", sprintf("`sums` are of columns of numbers, and %s is none.", columns[bad]))
+  }
+  DBI::dbGetQuery(connection, sums_sql(dialect, from, " WHERE 1 = 0", columns, rep(0.1, d), 1, 51, 2^51))
+  lapply(ranges, function(where) list(kind = "sums", from = from, where = where, columns = columns))
 }
 
 # In SQLite a column's cells have types of their own, and the first of a query would decide how the others are read:
