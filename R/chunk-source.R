@@ -19,7 +19,8 @@
 #'   `r paste(vapply(FILE_READERS, function(entry) entry$by, ""), collapse = ", ")`. What Arrow, DuckDB or others read
 #'   comes in as a reader of one's own.
 #' * `chunk_query()`: rows of a database, by ranges of a column `key` whose values differ. `open` is a function without
-#'   arguments that returns a DBI connection: every worker opens and closes its own.
+#'   arguments that returns a DBI connection: every worker opens and closes its own. With `sums = TRUE` records stay
+#'   in the database, see below.
 #'
 #' Sums over chunks are exact (fixed-point numbers as wide as the range of doubles), so results are the same to the last
 #' bit wherever records are cut, in whatever order chunks are worked on and by however many workers. They agree with
@@ -33,6 +34,18 @@
 #' `map` is any function like [lapply()]: it takes a list and a function. See [map_future()] and [map_mirai()]. Chunks
 #' whose answer gets lost are asked for again, up to twice. In workers a chunk's own threads (`options(riemdp.threads)`)
 #' are off.
+#'
+#' @section Sums in the database:
+#' With `chunk_query(sums = TRUE)` no record leaves the database: it moves each to the public ball, adds up whole numbers,
+#' and answers with one row for each `size` records. This serves [dp_mean()] on [euclidean()] with `invalid = "center"`
+#' and mechanisms that add noise, on a lattice, to one sum: `r paste0('"', SUMMED_MECHANISMS, '"', collapse = ", ")`.
+#' All else is refused before anything is spent. `columns` are the coordinates, in their order, and may be numbers of any
+#' type. A record with a cell that is missing, NaN, infinite or beyond 1e150 in size counts as the centre, and in SQLite
+#' one with a cell of text too, whatever it says. A record counts by no more than the radius, whatever the database's
+#' floating point does, since the last word has a check of whole numbers; releases have the same bits as those of the
+#' same records in memory, where the database computes by IEEE 754 and fuses no operations. Proof: section 6 of the file
+#' `proofs/chunks.md` of the installed package. There is SQL for
+#' `r paste(names(SUM_DIALECTS), collapse = ", ")`; that of DuckDB was tried in the engine, and not by its R driver.
 #'
 #' @section Columns of tables:
 #' In private calls a column has one public type, `"number"` or `"text"`, whatever class it has in a chunk. Bounds and
@@ -83,7 +96,7 @@
 #' it is assumed, and the guarantee says so, that what it makes of a record depends on that record alone: [guarantee()].
 #'
 #' @param x for `chunks()`: records in an array, matrix, data frame or [mf_points()]; or a list of such.
-#' @param size records of a chunk.
+#' @param size records of a chunk; of a row of sums at most 2^23.
 #' @param sizes numbers of records, one a chunk, if they are known.
 #' @param shape what makes records of what was read: a manifold, if that is a table whose columns are the numbers of one
 #'   point (see [rows_to_points()]), or a function.
@@ -96,6 +109,7 @@
 #' @param columns types of columns of tables, `c(x = "number", sex = "text")`; `NULL` where they are implied, see below.
 #'   With a manifold for `shape` the declared columns, in their order, are the numbers of a point. For `chunk_query()`
 #'   names of the columns to read will do as well; `NULL` for all but the key.
+#' @param sums `TRUE` where the database is to add records up by itself, see below.
 #' @return An object of class `riemdp_chunks`: `length()` is the number of chunks; `print()` and `summary()` show
 #'   numbers of records.
 #' @seealso [map_future()], [sites()], [mf_dist_blocks()], `vignette("chunks", package = "riemdp")`
@@ -202,7 +216,8 @@ query_parts <- function(open, table, key, columns, size, sums) {
   firsts <- "SELECT riemdp_key FROM (%s) AS riemdp_keys WHERE (riemdp_row - 1) %% %d = 0 ORDER BY riemdp_key"
   first <- DBI::dbGetQuery(connection, sprintf(firsts, sprintf(keys, id, id, from), size))[[1]]
   if (is.null(columns)) {
-    columns <- setdiff(names(DBI::dbGetQuery(connection, sprintf("SELECT * FROM %s WHERE 1 = 0", from))), key)
+    none <- columns_seen(connection, "*", from)
+    columns <- setdiff(names(none), key)
   }
   shown <- as.character(DBI::dbQuoteIdentifier(connection, columns))
   bound <- as.character(DBI::dbQuoteLiteral(connection, first))
@@ -225,15 +240,18 @@ sum_pieces <- function(connection, from, ranges, columns) {
   d <- length(columns)
   if (d < 1 || d > SUM_COLUMNS) abort_riemdp("argument", sprintf("`sums` are of 1 to %d columns.", SUM_COLUMNS))
   dialect <- sum_dialect(connection)
-  none <- suppressWarnings( # some drivers say what they make of decimal numbers
-    DBI::dbGetQuery(connection, sprintf("SELECT %s FROM %s WHERE 1 = 0", paste(columns, collapse = ", "), from))
-  )
+  none <- columns_seen(connection, paste(columns, collapse = ", "), from)
   bad <- which(!vapply(none, function(x) is.numeric(x) || inherits(x, "integer64"), NA))[1]
   if (dialect$typed && !is.na(bad)) {
     abort_riemdp("argument", sprintf("`sums` are of columns of numbers, and %s is none.", columns[bad]))
   }
   DBI::dbGetQuery(connection, sums_sql(dialect, from, " WHERE 1 = 0", columns, rep(0.1, d), 1, 51, 2^51))
   lapply(ranges, function(where) list(kind = "sums", from = from, where = where, columns = columns))
+}
+
+# some drivers warn of what they make of decimal numbers
+columns_seen <- function(connection, columns, from) {
+  suppressWarnings(DBI::dbGetQuery(connection, sprintf("SELECT %s FROM %s WHERE 1 = 0", columns, from)))
 }
 
 # In SQLite a column's cells have types of their own, and the first of a query would decide how the others are read:
@@ -317,6 +335,7 @@ chunk_assumptions <- function(x) {
     return(c(if (is.null(x$shares)) "the curator is trusted with the sums that the sites send", x$policies,
              if (!is.null(x$protects)) sprintf("all records of one %s lie at one site", x$protects)))
   }
+  if (gives_sums(x)) return(ADDED_UP)
   own <- c(reader = isTRUE(x$own), shape = is.function(x$shape) && !inherits(x$shape, "riemdp_shape"))
   if (any(own)) {
     sprintf(paste("what %s makes of a record depends on that record alone; how many there are, names of columns and",

@@ -154,11 +154,15 @@ database_sums <- function(task) {
 ONLY_SUMS <- paste("records that a database adds up by itself (`sums = TRUE`) give sums of coordinates and nothing else:",
                    "dp_mean() on euclidean() has mechanisms that need no more.")
 
+# what the proof takes on trust
+ADDED_UP <- paste("the database adds whole numbers up without error and makes them of each row by itself, as the query",
+                  "says; what a view or query of one's own makes of a record depends on that record alone")
+
 # why a request is none that databases answer with sums of d columns, or NULL; public, as the request is
 unsummed_request <- function(q, d) {
   center <- as.vector(q$center)
   ok <- identical(q$kernel, "steps") && inherits(q$M, "riemdp_euclidean") && is.null(q$squares) && length(center) == d &&
-    all(is.finite(center)) && all(q$at == 0)
+    all(is.finite(center)) && all(q$at == 0) && identical(q$numbers$carried, FALSE)
   if (!ok) return(ONLY_SUMS)
   if (any(abs(center) > 1e100 | (center != 0 & abs(center) < 1e-100))) {
     "a database's sums need a `center` of numbers that are 0, or between 1e-100 and 1e100 in size."
