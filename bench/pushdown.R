@@ -32,12 +32,10 @@ compare("SQLite", function() DBI::dbConnect(RSQLite::SQLite(), path))
 unlink(path)
 
 # a server of its own, as tests start it
-tests <- new.env()
-tests$skip <- function(...) stop(...)
-tests$skip_on_cran <- tests$skip_if_not_installed <- function(...) NULL
+tests <- new.env(parent = asNamespace("testthat"))
 tests$quick <- function() TRUE
 sys.source("tests/testthat/helper-ledger.R", tests)
-server <- tryCatch(tests$postgres_start(), error = function(e) NULL)
+server <- tryCatch(tests$postgres_start(), condition = function(e) NULL)
 if (!is.null(server)) {
   tryCatch(compare("PostgreSQL", server$open), finally = tests$postgres_stop(server))
 }
