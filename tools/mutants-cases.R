@@ -898,7 +898,9 @@ mutant("sums-check-high-only", "R/chunk-sums.R", "(%s = %s AND %s <= %s) THEN", 
 mutant("sums-limit-wide", "R/chunk-sums.R", "square_parts(limit %/% SUM_PART, limit %% SUM_PART)", "square_parts(2 * (limit %/% SUM_PART), limit %% SUM_PART)", "no record counts by more than the radius", "chunk-sums")
 mutant("sums-centre-left", "R/chunk-sums.R", 'sprintf("c%d - %s", k', 'sprintf("c%d - 0 * %s", k', "coordinates are those at the public centre", "chunk-sums")
 mutant("sums-null-drops", "R/chunk-sums.R", 'level(paste0(double("COUNT(*)"), " AS n', 'level(paste0(double("SUM(fits)"), " AS n', "a record that counts as the centre is one of n", "chunk-sums")
-mutant("sums-null-by-cell", "R/chunk-sums.R", 'dialect$whole(sprintf("ABS(y%d)", k)), k)), sql)', 'dialect$whole(sprintf("ABS(COALESCE(y%d, 0))", k)), k)), sql)\n  sql <- gsub("THEN CAST(ABS", "OR TRUE THEN CAST(ABS", sql, fixed = TRUE)', "a record with a missing cell counts as the centre as a whole", "chunk-sums")
+mutant("sums-null-by-cell", "R/chunk-sums.R", 'sum_of("h# * h#"), " AS p, ", sum_of("h# * l#"),
+                      " AS q, ", sum_of("l# * l#")', 'sum_of("COALESCE(h# * h#, 0)"), " AS p, ", sum_of("COALESCE(h# * l#, 0)"),
+                      " AS q, ", sum_of("COALESCE(l# * l#, 0)")', "a record with a missing cell counts as the centre as a whole", "chunk-sums")
 mutant("sums-text-read", "R/chunk-sums.R", "WHEN typeof(%s) IN ('integer', 'real') THEN", "WHEN typeof(%s) IN ('integer', 'real', 'text') THEN", "text is no number for a database", "chunk-sums")
 mutant("sums-rows-many", "R/chunk-source.R", 'most = if (sums) SUM_ROWS else 1e9', 'most = 1e9', "a query's sums fit into what drivers hand over", "chunk-sums")
 mutant("sums-digits", "R/chunk-sums.R", 'sprintf("(%s)", paste(vapply(c(sprintf("%.0f", m), powers)', 'sprintf("(%s)", paste(vapply(c(sprintf("%.14g", m), powers)', "constants reach a database with all their digits", "chunk-sums")
