@@ -14,6 +14,7 @@ UNREADABLE <- paste("a chunk can't be read or worked on, or holds another number
 chunk_ask <- function(x, request, each = NULL, only = seq_along(x$pieces), private = FALSE, other = NULL) {
   map <- x$map %||% getOption("riemdp.map", NULL) %||% map_here
   if (!is.function(map)) abort_riemdp("argument", "the option riemdp.map must be a function like lapply().")
+  check_summed(x, request)
   request$private <- private
   tasks <- chunk_tasks(x, request, each, only, other)
   # how many passes a private call makes, and over which chunks, may depend on records
@@ -110,6 +111,7 @@ chunk_task <- function(task) {
       if (inherits(answer, "riemdp_error")) stop(answer)
       return(answer)
     }
+    if (identical(task$piece$kind, "sums")) return(database_sums(task))
     read <- function(piece) {
       read_piece(piece, task, private, task$request$names, !identical(task$request$problem$kind, "callback"))
     }

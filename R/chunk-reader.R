@@ -61,8 +61,8 @@ PIECES <- list(
     if (is.null(piece$cells)) rows else join_cells(rows, piece$cells)
   }
 )
-# a site answers by itself
-PIECE_KINDS <- c(names(PIECES), "site")
+# a site, and a database that adds its rows up, answer by themselves
+PIECE_KINDS <- c(names(PIECES), "site", "sums")
 
 # a column of numbers with text beside it where a cell holds text
 join_cells <- function(rows, names) {

@@ -19,7 +19,8 @@
 #'   `r paste(vapply(FILE_READERS, function(entry) entry$by, ""), collapse = ", ")`. What Arrow, DuckDB or others read
 #'   comes in as a reader of one's own.
 #' * `chunk_query()`: rows of a database, by ranges of a column `key` whose values differ. `open` is a function without
-#'   arguments that returns a DBI connection: every worker opens and closes its own.
+#'   arguments that returns a DBI connection: every worker opens and closes its own. With `sums = TRUE` records stay
+#'   in the database, see below.
 #'
 #' Sums over chunks are exact (fixed-point numbers as wide as the range of doubles), so results are the same to the last
 #' bit wherever records are cut, in whatever order chunks are worked on and by however many workers. They agree with
@@ -33,6 +34,18 @@
 #' `map` is any function like [lapply()]: it takes a list and a function. See [map_future()] and [map_mirai()]. Chunks
 #' whose answer gets lost are asked for again, up to twice. In workers a chunk's own threads (`options(riemdp.threads)`)
 #' are off.
+#'
+#' @section Sums in the database:
+#' With `chunk_query(sums = TRUE)` no record leaves the database: it moves each to the public ball, adds up whole numbers,
+#' and answers with one row for each `size` records. This serves [dp_mean()] on [euclidean()] with `invalid = "center"`
+#' and mechanisms that add noise, on a lattice, to one sum: `r paste0('"', SUMMED_MECHANISMS, '"', collapse = ", ")`.
+#' All else is refused before anything is spent. `columns` are the coordinates, in their order, and may be numbers of any
+#' type. A record with a cell that is missing, NaN, infinite or beyond 1e150 in size counts as the centre, and in SQLite
+#' one with a cell of text too, whatever it says. A record counts by no more than the radius, whatever the database's
+#' floating point does, since the last word has a check of whole numbers; releases have the same bits as those of the
+#' same records in memory, where the database computes by IEEE 754 and fuses no operations. Proof: section 6 of the file
+#' `proofs/chunks.md` of the installed package. There is SQL for
+#' `r paste(names(SUM_DIALECTS), collapse = ", ")`; that of DuckDB was tried in the engine, and not by its R driver.
 #'
 #' @section Columns of tables:
 #' In private calls a column has one public type, `"number"` or `"text"`, whatever class it has in a chunk. Bounds and
@@ -83,7 +96,7 @@
 #' it is assumed, and the guarantee says so, that what it makes of a record depends on that record alone: [guarantee()].
 #'
 #' @param x for `chunks()`: records in an array, matrix, data frame or [mf_points()]; or a list of such.
-#' @param size records of a chunk.
+#' @param size records of a chunk; of a row of sums at most 2^23.
 #' @param sizes numbers of records, one a chunk, if they are known.
 #' @param shape what makes records of what was read: a manifold, if that is a table whose columns are the numbers of one
 #'   point (see [rows_to_points()]), or a function.
@@ -96,6 +109,7 @@
 #' @param columns types of columns of tables, `c(x = "number", sex = "text")`; `NULL` where they are implied, see below.
 #'   With a manifold for `shape` the declared columns, in their order, are the numbers of a point. For `chunk_query()`
 #'   names of the columns to read will do as well; `NULL` for all but the key.
+#' @param sums `TRUE` where the database is to add records up by itself, see below.
 #' @return An object of class `riemdp_chunks`: `length()` is the number of chunks; `print()` and `summary()` show
 #'   numbers of records.
 #' @seealso [map_future()], [sites()], [mf_dist_blocks()], `vignette("chunks", package = "riemdp")`
@@ -157,7 +171,9 @@ named_files <- function(x) {
 
 #' @rdname chunks
 #' @export
-chunk_query <- function(open, table, key, columns = NULL, size = 10000, shape = NULL, map = NULL) {
+chunk_query <- function(open, table, key, columns = NULL, size = if (sums) 2^23 else 10000, shape = NULL, map = NULL,
+                        sums = FALSE) {
+  sums <- check_flag(sums, "sums")
   if (!requireNamespace("DBI", quietly = TRUE)) {
     abort_riemdp("unsupported", "databases need the package 'DBI': install.packages(\"DBI\").")
   }
@@ -171,14 +187,18 @@ chunk_query <- function(open, table, key, columns = NULL, size = 10000, shape = 
     "`columns` must be names of columns, or their types: c(x = \"number\", sex = \"text\").")
   types <- if (!is.null(names(columns))) check_columns(columns)
   if (!is.null(types)) columns <- names(types)
-  size <- check_count(size, "size", most = 1e9)
-  parts <- classed(query_parts(open, table, key, columns, size), "the query")
-  new_chunks(lapply(parts$sql, function(q) list(kind = "rows", sql = q, cells = parts$cells)), parts$sizes, NULL, open,
-             shape, map, "rows of a database", types)
+  size <- check_count(size, "size", most = if (sums) SUM_ROWS else 1e9)
+  parts <- classed(query_parts(open, table, key, columns, size, sums), "the query")
+  if (!sums) return(new_chunks(parts$pieces, parts$sizes, NULL, open, shape, map, "rows of a database", types))
+  d <- length(parts$pieces[[1]]$columns)
+  if (!is.null(shape) && !(inherits(shape, "riemdp_euclidean") && mf_facts(shape)$dimension == d)) {
+    abort_riemdp("argument", "with `sums` the columns are the coordinates of euclidean(), and `shape` is no other.")
+  }
+  new_chunks(parts$pieces, parts$sizes, NULL, open, NULL, map, "rows that a database adds up", types)
 }
 
-# list(sql, sizes): a query for each chunk
-query_parts <- function(open, table, key, columns, size) {
+# list(pieces, sizes): a query for each chunk
+query_parts <- function(open, table, key, columns, size, sums) {
   connection <- open()
   if (!inherits(connection, "DBIConnection")) abort_riemdp("argument", "`open` must return a DBI connection.")
   on.exit(DBI::dbDisconnect(connection))
@@ -187,26 +207,51 @@ query_parts <- function(open, table, key, columns, size) {
                                                as.character(DBI::dbQuoteIdentifier(connection, table))
   id <- as.character(DBI::dbQuoteIdentifier(connection, key))
   # how many rows there are (as doubles: some databases count in integers of 64 bits), and the first key of each chunk
-  count <- "SELECT CAST(COUNT(*) AS DOUBLE PRECISION) AS n, CAST(COUNT(DISTINCT %s) AS DOUBLE PRECISION) AS k FROM %s"
-  n <- as.double(DBI::dbGetQuery(connection, sprintf(count, id, from))[1, ])
+  double <- double_of(connection)
+  count <- sprintf("SELECT %s AS n, %s AS k FROM %s", double("COUNT(*)"), double(sprintf("COUNT(DISTINCT %s)", id)), from)
+  n <- as.double(DBI::dbGetQuery(connection, count)[1, ])
   if (n[1] < 1) abort_riemdp("shape", "the query has no rows.")
   if (n[1] != n[2]) abort_riemdp("argument", "`key` must have no value twice and none missing.")
   keys <- "SELECT %s AS riemdp_key, ROW_NUMBER() OVER (ORDER BY %s) AS riemdp_row FROM %s"
   firsts <- "SELECT riemdp_key FROM (%s) AS riemdp_keys WHERE (riemdp_row - 1) %% %d = 0 ORDER BY riemdp_key"
   first <- DBI::dbGetQuery(connection, sprintf(firsts, sprintf(keys, id, id, from), size))[[1]]
   if (is.null(columns)) {
-    columns <- setdiff(names(DBI::dbGetQuery(connection, sprintf("SELECT * FROM %s WHERE 1 = 0", from))), key)
+    none <- columns_seen(connection, "*", from)
+    columns <- setdiff(names(none), key)
   }
   shown <- as.character(DBI::dbQuoteIdentifier(connection, columns))
-  cells <- if (inherits(connection, "SQLiteConnection")) columns
-  if (!is.null(cells)) shown <- sqlite_cells(shown)
-  shown <- paste(shown, collapse = ", ")
   bound <- as.character(DBI::dbQuoteLiteral(connection, first))
   k <- length(first)
-  sql <- sprintf("SELECT %s FROM %s WHERE %s >= %s%s ORDER BY %s", shown, from, id, bound,
-                 c(if (k > 1) sprintf(" AND %s < %s", id, bound[-1]), ""), id)
-  sizes <- c(rep(size, k - 1), n[1] - size * (k - 1))
-  list(sql = sql, sizes = sizes, cells = cells)
+  ranges <- sprintf(" WHERE %s >= %s%s", id, bound, c(if (k > 1) sprintf(" AND %s < %s", id, bound[-1]), ""))
+  pieces <- if (sums) sum_pieces(connection, from, ranges, shown) else
+    row_pieces(connection, from, ranges, columns, shown, id)
+  list(pieces = pieces, sizes = c(rep(size, k - 1), n[1] - size * (k - 1)))
+}
+
+row_pieces <- function(connection, from, ranges, columns, shown, id) {
+  cells <- if (inherits(connection, "SQLiteConnection")) columns
+  if (!is.null(cells)) shown <- sqlite_cells(shown)
+  sql <- sprintf("SELECT %s FROM %s%s ORDER BY %s", paste(shown, collapse = ", "), from, ranges, id)
+  lapply(sql, function(q) list(kind = "rows", sql = q, cells = cells))
+}
+
+# Of no rows, the database shows that it can; what it can't, it says here, where no record is looked at.
+sum_pieces <- function(connection, from, ranges, columns) {
+  d <- length(columns)
+  if (d < 1 || d > SUM_COLUMNS) abort_riemdp("argument", sprintf("`sums` are of 1 to %d columns.", SUM_COLUMNS))
+  dialect <- sum_dialect(connection)
+  none <- columns_seen(connection, paste(columns, collapse = ", "), from)
+  bad <- which(!vapply(none, function(x) is.numeric(x) || inherits(x, "integer64"), NA))[1]
+  if (dialect$typed && !is.na(bad)) {
+    abort_riemdp("argument", sprintf("`sums` are of columns of numbers, and %s is none.", columns[bad]))
+  }
+  DBI::dbGetQuery(connection, sums_sql(dialect, from, " WHERE 1 = 0", columns, rep(0.1, d), 1, 51, 2^51))
+  lapply(ranges, function(where) list(kind = "sums", from = from, where = where, columns = columns))
+}
+
+# some drivers warn of what they make of decimal numbers
+columns_seen <- function(connection, columns, from) {
+  suppressWarnings(DBI::dbGetQuery(connection, sprintf("SELECT %s FROM %s WHERE 1 = 0", columns, from)))
 }
 
 # In SQLite a column's cells have types of their own, and the first of a query would decide how the others are read:
@@ -290,6 +335,7 @@ chunk_assumptions <- function(x) {
     return(c(if (is.null(x$shares)) "the curator is trusted with the sums that the sites send", x$policies,
              if (!is.null(x$protects)) sprintf("all records of one %s lie at one site", x$protects)))
   }
+  if (gives_sums(x)) return(ADDED_UP)
   own <- c(reader = isTRUE(x$own), shape = is.function(x$shape) && !inherits(x$shape, "riemdp_shape"))
   if (any(own)) {
     sprintf(paste("what %s makes of a record depends on that record alone; how many there are, names of columns and",

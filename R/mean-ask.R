@@ -78,6 +78,8 @@ ask_where <- function(ask, x, units, private_n, said) {
   if (ask$sites && !is.null(ask$clipped)) {
     abort_riemdp("unsupported", "`clipped` needs a count: sites answer with sums, and with no counts.")
   }
+  ask$summed <- gives_sums(x)
+  if (ask$summed) check_summed_mean(ask, x, units, private_n)
   ask$chunked <- is_chunks(x) && (private_n || is.null(units)) # units' points are in memory
   ask <- c(ask, noise_of_sites(x))
   if (!is.null(ask$variance) && !is.null(ask$shares)) {
@@ -86,6 +88,24 @@ ask_where <- function(ask, x, units, private_n, said) {
   ask$assumptions <- if (is_chunks(x)) chunk_assumptions(x) else said
   ask$unit <- unit_name(units, x)
   ask
+}
+
+# what a mean of sums from a database has no part in; `x`: the chunks
+check_summed_mean <- function(ask, x, units, private_n) {
+  columns <- length(x$pieces[[1]]$columns)
+  if (!(inherits(ask$manifold, "riemdp_euclidean") && mf_facts(ask$manifold)$dimension == columns)) {
+    abort_riemdp("argument", sprintf("`M` must be euclidean(%d): a database adds up that many columns.", columns))
+  }
+  further <- c(unit = !is.null(units), neighbours = private_n, clipped = !is.null(ask$clipped),
+               variance = !is.null(ask$variance), reduce = !is.null(ask$reduce))
+  if (any(further)) {
+    abort_riemdp("unsupported", sprintf("`%s` needs more of the records than the sums that a database gives.",
+                                        names(further)[further][1]))
+  }
+  if (ask$invalid == "error") {
+    abort_riemdp("argument", paste("a database that adds records up looks for no bad ones: say invalid = \"center\",",
+                                   "by which they count as the centre."))
+  }
 }
 
 # names that the mechanism knows

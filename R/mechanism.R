@@ -26,7 +26,8 @@
 #   by_center     function(M): TRUE where a plan depends on more of the centre than isometries keep
 # `ask` holds public quantities only: n, epsilon, delta, center, ball (check_radius()), calibration, sigma (NULL, or a
 # scale set by hand), timing, numerics ("lattice" or "real" where a plan is made), max_trials, options, chunked (TRUE
-# where records are in chunks), sites (TRUE where they are at sites), shares (how sites share the noise, or NULL) and
+# where records are in chunks), sites (TRUE where they are at sites), summed (TRUE where a database
+# adds them up), shares (how sites share the noise, or NULL) and
 # any_center (TRUE where a plan is for any centre). `plan` sees nothing else, and what it raises depends on nothing
 # else.
 
@@ -39,6 +40,9 @@ has_lattice <- function(M, name) {
 
 # those whose noise needs a delta
 GAUSSIAN_MECHANISMS <- c("gaussian", "wrapped_gaussian", "heat")
+
+# those whose noise, on a lattice of a flat space, is added to one sum of coordinates
+SUMMED_MECHANISMS <- c("wrapped", "wrapped_staircase", "wrapped_gaussian", "gaussian", "tangent")
 
 # more records than are ever held
 SIZE_MOST <- 2^31
@@ -147,6 +151,8 @@ plan_refused <- function(M, ask, name) {
     "sites that add noise shares need mechanism = \"tangent\", which adds noise to one sum."
   } else if (isTRUE(ask$sites) && isTRUE(mechanism$counts)) {
     sprintf("mechanism = \"%s\" counts records near its centre: sites answer with sums, and with no counts.", name)
+  } else if (isTRUE(ask$summed) && !(ask$numerics == "lattice" && name %in% SUMMED_MECHANISMS)) {
+    sprintf("of records that a database adds up, numerics = \"lattice\" serves %s.", choice_words(SUMMED_MECHANISMS))
   } else if (isTRUE(ask$chunked) && !isTRUE(mechanism$chunks)) {
     sprintf("mechanism = \"%s\" isn't available for records in chunks.", name)
   } else {

@@ -9,8 +9,8 @@
 #    manifold-grassmann manifold-kendall manifold-correlation geometry points manifold-product manifold-simplex
 #    manifold-hyperbolic manifold-rotations manifold-psd sensitivity data
 #  3  Records: arrays, tables, formulas, chunks
-#    records subspace columns as-points landmarks as-rotations pullback formula chunk-reader chunk-answer chunk-map
-#    chunk-source chunk-units
+#    records subspace columns as-points landmarks as-rotations pullback formula chunk-reader chunk-sums chunk-answer
+#    chunk-map chunk-source chunk-units
 #  4  Accounts: events, accountants, the ledger
 #    event-shuffle event event-words event-matrix event-json event-price accountant-gdp accountant-pld-source
 #    accountant-shuffle accountant-pure accountant-rdp accountant-zcdp accountant-moments accountant-pld-plan
