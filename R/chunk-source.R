@@ -45,7 +45,7 @@
 #' floating point does, since the last word has a check of whole numbers; releases have the same bits as those of the
 #' same records in memory, where the database computes by IEEE 754 and fuses no operations. Proof: section 6 of the file
 #' `proofs/chunks.md` of the installed package. There is SQL for
-#' `r paste(names(SUM_DIALECTS), collapse = ", ")`; that of DuckDB was tried in the engine, and not by its R driver.
+#' `r paste(names(SUM_DIALECTS), collapse = ", ")`; that for DuckDB has not been run with it yet.
 #'
 #' @section Columns of tables:
 #' In private calls a column has one public type, `"number"` or `"text"`, whatever class it has in a chunk. Bounds and
@@ -174,6 +174,20 @@ named_files <- function(x) {
 chunk_query <- function(open, table, key, columns = NULL, size = if (sums) 2^23 else 10000, shape = NULL, map = NULL,
                         sums = FALSE) {
   sums <- check_flag(sums, "sums")
+  check_query(open, table, key, columns)
+  types <- if (!is.null(names(columns))) check_columns(columns)
+  if (!is.null(types)) columns <- names(types)
+  size <- check_count(size, "size", most = if (sums) SUM_ROWS else 1e9)
+  parts <- classed(query_parts(open, table, key, columns, size, sums), "the query")
+  if (!sums) return(new_chunks(parts$pieces, parts$sizes, NULL, open, shape, map, "rows of a database", types))
+  d <- length(parts$pieces[[1]]$columns)
+  if (!is.null(shape) && !(inherits(shape, "riemdp_euclidean") && mf_facts(shape)$dimension == d)) {
+    abort_riemdp("argument", "with `sums` the columns are the coordinates of euclidean(), and `shape` is no other.")
+  }
+  new_chunks(parts$pieces, parts$sizes, NULL, open, NULL, map, "rows that a database adds up", types)
+}
+
+check_query <- function(open, table, key, columns) {
   if (!requireNamespace("DBI", quietly = TRUE)) {
     abort_riemdp("unsupported", "databases need the package 'DBI': install.packages(\"DBI\").")
   }
@@ -185,16 +199,6 @@ chunk_query <- function(open, table, key, columns = NULL, size = if (sums) 2^23 
   if (!one_name(key)) abort_riemdp("argument", "`key` must be the name of a column.")
   if (!is.null(columns) && (!is.character(columns) || anyNA(columns))) abort_riemdp("argument",
     "`columns` must be names of columns, or their types: c(x = \"number\", sex = \"text\").")
-  types <- if (!is.null(names(columns))) check_columns(columns)
-  if (!is.null(types)) columns <- names(types)
-  size <- check_count(size, "size", most = if (sums) SUM_ROWS else 1e9)
-  parts <- classed(query_parts(open, table, key, columns, size, sums), "the query")
-  if (!sums) return(new_chunks(parts$pieces, parts$sizes, NULL, open, shape, map, "rows of a database", types))
-  d <- length(parts$pieces[[1]]$columns)
-  if (!is.null(shape) && !(inherits(shape, "riemdp_euclidean") && mf_facts(shape)$dimension == d)) {
-    abort_riemdp("argument", "with `sums` the columns are the coordinates of euclidean(), and `shape` is no other.")
-  }
-  new_chunks(parts$pieces, parts$sizes, NULL, open, NULL, map, "rows that a database adds up", types)
 }
 
 # list(pieces, sizes): a query for each chunk

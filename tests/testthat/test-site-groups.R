@@ -187,8 +187,8 @@ test_that("its noise has the size that is stated, and its regions and intervals 
   # and the expected error that of draws
   flat <- euclidean(2)
   z <- with_simulation(3, matrix(stats::rnorm(4e5), ncol = 2) + cbind(stats::rnorm(2e5), 0))
-  error <- internal$shared_group_error(list(manifold = flat, center = c(0, 0), ball = list(radius = 1)), 0.01)
-  expect_equal(error, 0.01 * mean(sqrt(rowSums(z^2))), tolerance = 0.03)
+  error <- internal$shared_group_error(list(manifold = flat, center = c(0, 0), ball = list(radius = 1)), 1e-3) / 1e-3
+  expect_equal(error, mean(sqrt(rowSums(z^2))), tolerance = 0.03)
 })
 
 test_that("an empty group is released like any other", {
