@@ -36,16 +36,17 @@
 #' are off.
 #'
 #' @section Sums in the database:
-#' With `chunk_query(sums = TRUE)` no record leaves the database: it moves each to the public ball, adds up whole numbers,
-#' and answers with one row for each `size` records. This serves [dp_mean()] on [euclidean()] with `invalid = "center"`
-#' and mechanisms that add noise, on a lattice, to one sum: `r paste0('"', SUMMED_MECHANISMS, '"', collapse = ", ")`.
-#' All else is refused before anything is spent. `columns` are the coordinates, in their order, and may be numbers of any
-#' type. A record with a cell that is missing, NaN, infinite or beyond 1e150 in size counts as the centre, and in SQLite
-#' one with a cell of text too, whatever it says. A record counts by no more than the radius, whatever the database's
-#' floating point does, since the last word has a check of whole numbers; releases have the same bits as those of the
-#' same records in memory, where the database computes by IEEE 754 and fuses no operations. Proof: section 6 of the file
-#' `proofs/chunks.md` of the installed package. There is SQL for
-#' `r paste(names(SUM_DIALECTS), collapse = ", ")`; that for DuckDB has not been run with it yet.
+#' With `chunk_query(sums = TRUE)` no record leaves the database: it moves each to the public ball, adds up whole
+#' numbers, and answers with one row for each `size` records. This serves [dp_mean()] on [euclidean()] with
+#' `invalid = "center"` and mechanisms that add noise, on a lattice, to one sum:
+#' `r paste0('"', SUMMED_MECHANISMS, '"', collapse = ", ")`. All else is refused before anything is spent. `columns` are
+#' the coordinates, in their order, and may be numbers of any type. A record with a cell that is missing, NaN, infinite
+#' or beyond 1e150 in size counts as the centre, and in SQLite one with a cell of text too, whatever it says. A record
+#' counts by no more than the radius, whatever the database's floating point does, since the last word has a check of
+#' whole numbers; releases have the same bits as those of the same records in memory, where the database computes by
+#' IEEE 754 and fuses no operations. Proof: section 6 of the file `proofs/chunks.md` of the installed package. There is
+#' SQL for `r paste(names(SUM_DIALECTS), collapse = ", ")`; that of DuckDB was run in its engine, not through its R
+#' driver.
 #'
 #' @section Columns of tables:
 #' In private calls a column has one public type, `"number"` or `"text"`, whatever class it has in a chunk. Bounds and
@@ -212,7 +213,8 @@ query_parts <- function(open, table, key, columns, size, sums) {
   id <- as.character(DBI::dbQuoteIdentifier(connection, key))
   # how many rows there are (as doubles: some databases count in integers of 64 bits), and the first key of each chunk
   double <- double_of(connection)
-  count <- sprintf("SELECT %s AS n, %s AS k FROM %s", double("COUNT(*)"), double(sprintf("COUNT(DISTINCT %s)", id)), from)
+  count <- sprintf("SELECT %s AS n, %s AS k FROM %s", double("COUNT(*)"), double(sprintf("COUNT(DISTINCT %s)", id)),
+                   from)
   n <- as.double(DBI::dbGetQuery(connection, count)[1, ])
   if (n[1] < 1) abort_riemdp("shape", "the query has no rows.")
   if (n[1] != n[2]) abort_riemdp("argument", "`key` must have no value twice and none missing.")

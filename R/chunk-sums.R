@@ -106,7 +106,8 @@ sums_sql <- function(dialect, from, where, columns, center, edge, bits, limit) {
                      sep = ", "), sql)
   sql <- level(paste0(all("g"), ", ", all("h"), ", ", all("l"), ", ", sum_of("h# * h#"), " AS p, ", sum_of("h# * l#"),
                       " AS q, ", sum_of("l# * l#"), " AS r"), sql)
-  sql <- level(paste0(all("g"), ", ", all("h"), ", ", all("l"), ", ", whole_check(dialect$over, limit), " AS fits"), sql)
+  sql <- level(paste0(all("g"), ", ", all("h"), ", ", all("l"), ", ", whole_check(dialect$over, limit), " AS fits"),
+               sql)
   total <- function(form) each(paste0(double(paste0("SUM(CASE WHEN fits = 1 THEN ", form, " ELSE 0 END)")),
                                       " AS ", substr(form, 5, 5), "s%d"), k, k, k)
   level(paste0(double("COUNT(*)"), " AS n, ", total("g%d*h%d"), ", ", total("g%d*l%d")), sql)
@@ -151,8 +152,8 @@ database_sums <- function(task) {
 
 # ---- what is served --------------------------------------------------------------------------------------------------
 
-ONLY_SUMS <- paste("records that a database adds up by itself (`sums = TRUE`) give sums of coordinates and nothing else:",
-                   "dp_mean() on euclidean() has mechanisms that need no more.")
+ONLY_SUMS <- paste("records that a database adds up by itself (`sums = TRUE`) give sums of coordinates and nothing",
+                   "else: dp_mean() on euclidean() has mechanisms that need no more.")
 
 # what the proof takes on trust
 ADDED_UP <- paste("the database adds whole numbers up without error and makes them of each row by itself, as the query",
@@ -161,8 +162,8 @@ ADDED_UP <- paste("the database adds whole numbers up without error and makes th
 # why a request is none that databases answer with sums of d columns, or NULL; public, as the request is
 unsummed_request <- function(q, d) {
   center <- as.vector(q$center)
-  ok <- identical(q$kernel, "steps") && inherits(q$M, "riemdp_euclidean") && is.null(q$squares) && length(center) == d &&
-    all(is.finite(center)) && all(q$at == 0) && identical(q$numbers$carried, FALSE)
+  ok <- identical(q$kernel, "steps") && inherits(q$M, "riemdp_euclidean") && is.null(q$squares) &&
+    length(center) == d && all(is.finite(center)) && all(q$at == 0) && identical(q$numbers$carried, FALSE)
   if (!ok) return(ONLY_SUMS)
   if (any(abs(center) > 1e100 | (center != 0 & abs(center) < 1e-100))) {
     "a database's sums need a `center` of numbers that are 0, or between 1e-100 and 1e100 in size."

@@ -106,9 +106,9 @@ explain.riemdp_groups <- function(x, ...) {
     paste("Groups: one record more or less touches one group, so each has all of epsilon",
           "(proofs/mean-sensitivity.md, section 15).")
   } else if (length(x$groups) && identical(x$groups[[1]]$size$form, "shared")) {
-    paste("Groups: a replaced record leaves one group and enters another, or changes within one. All sizes and the sums",
-          "of all groups' logarithms at the centre are one vector, which it moves by at most twice the radius, a size",
-          "counting as much as the radius. Sizes and sums are released with normal noise of all sites",
+    paste("Groups: a replaced record leaves one group and enters another, or changes within one. All sizes and the",
+          "sums of all groups' logarithms at the centre are one vector, which it moves by at most twice the radius, a",
+          "size counting as much as the radius. Sizes and sums are released with normal noise of all sites",
           "(proofs/federation.md, section 3).")
   } else if (length(x$groups) && identical(x$groups[[1]]$size$form, "joint")) {
     paste("Groups: a replaced record leaves one group and enters another, or changes within one. All sizes and means",

@@ -288,12 +288,12 @@ explain_subspace <- function(x) {
 explain_size <- function(x) {
   s <- x$size
   if (!is.null(s$categories)) {
-    cat(strwrap(if (s$form == "joint") joint_size_words(x) else if (s$form == "shared") shared_size_words(x) else sprintf(
+    cat(strwrap(switch(s$form, joint = joint_size_words(x), shared = shared_size_words(x), sprintf(
       paste("Size: the sizes of all groups are one release, with noise that is 0 in all and proportional to",
             "exp(-(sum of |z|)/%.6g), at epsilon = %.4g: a replaced %s moves two of them by 1. N follows from the",
             "size, so N is public; %s. What that does to the mean is part of the expected error and of regions",
             "(proofs/mean-sensitivity.md, section 15)."),
-      s$scale, s$epsilon, if (is.null(x$unit)) "record" else "unit", missing_words(x)), exdent = 2), sep = "\n")
+      s$scale, s$epsilon, if (is.null(x$unit)) "record" else "unit", missing_words(x))), exdent = 2), sep = "\n")
     return(invisible())
   }
   size <- size_sentence(x)

@@ -212,9 +212,9 @@
 #' doesn't have come from the formula's environment; `unit` may be a column of `data`.
 #'
 #' Of tables at [sites()] that add noise (`data`) a formula of columns gives groups as well, by `mechanism = "tangent"`
-#' with `delta`: sums of logarithms and sizes are one vector, which a replaced record moves by no more than a mean of all
-#' (`proofs/federation.md`, section 3). Each variable needs its `levels`; a record that is no point counts as the centre,
-#' and one that names no declared group in none. `scan ~ 1` is the mean of all.
+#' with `delta`: sums of logarithms and sizes are one vector, which a replaced record moves by no more than a mean of
+#' all (`proofs/federation.md`, section 3). Each variable needs its `levels`; a record that is no point counts as the
+#' centre, and one that names no declared group in none. `scan ~ 1` is the mean of all.
 #'
 #' @param x records, in any shape that functions on `M` accept (see [geometry]), or in [chunks()] or [sites()]; their
 #'   number is public. Or a formula, see "Groups".

@@ -67,9 +67,10 @@ mechanism_tangent <- list(
     if (r$guarantee$numerics == "lattice") return(mechanism_lattice$words(r))
     paste0(
       "Each record's logarithm at the public centre is no longer than the radius",
-      if (identical(r$size$form, "shared")) paste(", and it counts in the sum of its group, which is divided by the",
-                                                  "noisy number of them. To the quotient is added, as it were, a vector ")
-      else ", so their mean moves by at most 2r/n. To it is added a vector ",
+      if (identical(r$size$form, "shared")) {
+        paste(", and it counts in the sum of its group, which is divided by the noisy number of them. To the quotient",
+              "is added, as it were, a vector ")
+      } else ", so their mean moves by at most 2r/n. To it is added a vector ",
       if (r$details$noise == "gaussian") {
         sprintf(paste("of independent normals with standard deviation %.6g, by the exact condition for Gaussian noise",
                       "(Balle and Wang 2018)"),
@@ -143,8 +144,8 @@ shared_group_region <- function(r, level) {
   wrapped_region(r, r$scale * counted_quantile(mf_facts(r$manifold)$dimension, level))
 }
 
-# A length that |z + a e| exceeds with probability 1 - level at most, z of d and e of one standard normal numbers, |a| at
-# most 1: all but one direction, and one of twice the variance
+# A length that |z + a e| exceeds with probability 1 - level at most, z of d and e of one standard normal numbers, |a|
+# at most 1: all but one direction, and one of twice the variance
 counted_quantile <- function(d, level) {
   within <- function(q) {
     stats::integrate(function(u) stats::dnorm(u) * stats::pchisq(pmax(0, q^2 - 2 * u^2), d - 1), -q / sqrt(2),

@@ -149,7 +149,8 @@ test_that("a table's points have one mean as well, whose number of records is pu
 
 test_that("its noise has the size that is stated, and its regions and intervals hold", {
   count <- if (quick()) 400 else 2000
-  hosts <- lapply(letters[1:2], host_of, part(1:20, list(scan = matrix(CENTER, 20, 3, byrow = TRUE), sex = rep("f", 20), arm = rep("A", 20), age = numeric(20))))
+  hosts <- lapply(letters[1:2], host_of,
+                  part(1:20, list(scan = matrix(CENTER, 20, 3, byrow = TRUE), sex = rep("f", 20), arm = rep("A", 20), age = numeric(20))))
   x <- remotes(hosts, shares = TRUE, colluding = 1)
   about <- list(vector = "groups", M = M, radius = 0.4, model = model_of("sex"))
   plan <- internal$sites_plan(x$shares, about, 3, 40)
@@ -206,7 +207,8 @@ test_that("an empty group is released like any other", {
 test_that("what a record holds changes numbers and nothing else", {
   q <- request_of(sd = 1000)
   clean <- host_of("north", part(1:50))
-  odd <- list(scan = list(c(NA, 0, 1), c(0, 0, 0), c(Inf, 0, 0), c(5, 5, 5), c(0, 0, -1)), sex = list(NA, "other", "", "\xff", strrep("f", 1e5)), age = list(NA))
+  odd <- list(scan = list(c(NA, 0, 1), c(0, 0, 0), c(Inf, 0, 0), c(5, 5, 5), c(0, 0, -1)), sex = list(NA, "other", "", "\xff", strrep("f", 1e5)),
+              age = list(NA))
   for (name in names(odd)) {
     for (value in odd[[name]]) {
       x <- part(1:50)
