@@ -155,7 +155,7 @@ test_that("steps of finitely many outcomes by lot: all means by trial, alone, co
   expect_equal(as.double(dp_delta(tells, 5, "pld")), 1e-3, tolerance = 1e-6)
   for (upper in c(FALSE, TRUE)) {
     source <- riemdp:::allocated_step(event_approx(0.1, 1e-3), 3, "enter", upper)
-    expect_equal(riemdp:::atoms_value(source, upper, NULL, 5), 1e-9, tolerance = 1e-3)
+    expect_equal(riemdp:::atoms_value(source, upper, NULL, 5) / 1e-9, 1, tolerance = 1e-3)
   }
   # Laplace noise: the smooth part and both atoms, by a fine sum
   z <- (seq_len(4000) - 0.5) / 4000 * 2 - 1
