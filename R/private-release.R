@@ -18,8 +18,10 @@ release_private <- function(estimator, ask, records, ledger = NULL, data_set = "
   plan <- typed_plan(estimator$plan(ask), estimator$parts)
   note_try(plan$guarantee, ledger)
   part <- check_part(part, records$n)
-  check_only_sums(records, ask$summed)
-  if (!is.null(estimator$ready)) records <- estimator$ready(records, plan, ask)
+  if (!is.null(estimator$ready)) {
+    check_only_sums(records, ask$summed)
+    records <- estimator$ready(records, plan, ask)
+  }
   event <- if (is.null(estimator$event)) release_event(plan$guarantee) else estimator$event(plan, ask)
   files <- if (!is.null(part)) named_files(records)
   if (!is.null(ask$holders) && !in_simulation()) check_holders(ask$holders, ask$shares, plan$guarantee$mu)
