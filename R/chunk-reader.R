@@ -64,6 +64,8 @@ PIECES <- list(
 # a site, and a database that adds its rows up, answer by themselves
 PIECE_KINDS <- c(names(PIECES), "site", "sums")
 
+has_kind <- function(x, kind) any(vapply(unclass(x)$pieces, function(piece) identical(piece$kind, kind), NA))
+
 # a column of numbers with text beside it where a cell holds text
 join_cells <- function(rows, names) {
   table <- lapply(seq_along(names), function(j) {

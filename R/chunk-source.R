@@ -392,9 +392,7 @@ summary.riemdp_chunks <- function(object, ...) {
              most = max(object$sizes))
 }
 
-at_sites <- function(x) {
-  is_chunks(x) && any(vapply(check_chunks(x)$pieces, function(piece) identical(piece$kind, "site"), NA))
-}
+at_sites <- function(x) is_chunks(x) && has_kind(check_chunks(x), "site")
 
 chunk_count <- function(x) sum(check_chunks(x)$sizes)
 

@@ -50,9 +50,10 @@ typed_cell <- function(x, double) {
 
 # how a connection's database writes a number as a double, a function of SQL
 double_of <- function(connection) {
-  type <- if (inherits(connection, SUM_DIALECTS$MariaDB$of)) "DOUBLE" else "DOUBLE PRECISION"
-  function(x) sprintf("CAST(%s AS %s)", x, type)
+  cast_to(if (inherits(connection, SUM_DIALECTS$MariaDB$of)) SUM_DIALECTS$MariaDB$double else "DOUBLE PRECISION")
 }
+
+cast_to <- function(type) function(x) sprintf("CAST(%s AS %s)", x, type)
 
 sum_dialect <- function(connection) {
   found <- Filter(function(dialect) inherits(connection, dialect$of), SUM_DIALECTS)
@@ -84,7 +85,7 @@ square_parts <- function(h, l) {
 # numbers are multiples of 2^-bits. The last check is of whole numbers: their length is at most `limit`.
 sums_sql <- function(dialect, from, where, columns, center, edge, bits, limit) {
   k <- seq_along(columns)
-  double <- function(x) sprintf("CAST(%s AS %s)", x, dialect$double)
+  double <- cast_to(dialect$double)
   exact <- function(x) exact_sql(x, double)
   each <- function(form, ...) paste(sprintf(form, ...), collapse = ", ")
   sum_of <- function(form) paste(vapply(k, function(j) gsub("#", j, form, fixed = TRUE), ""), collapse = " + ")
@@ -170,9 +171,7 @@ unsummed_request <- function(q, d) {
   }
 }
 
-gives_sums <- function(x) {
-  is_chunks(x) && any(vapply(unclass(x)$pieces, function(piece) identical(piece$kind, "sums"), NA))
-}
+gives_sums <- function(x) is_chunks(x) && has_kind(x, "sums")
 
 # before anything is asked of any chunk
 check_summed <- function(x, request) {

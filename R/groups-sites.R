@@ -86,8 +86,8 @@ groups_rows <- function(q, x) {
   own[!is.finite(rowSums(own)), ] <- 0
   if (groups_counted(q)) own <- cbind(own, q$radius)
   rows <- matrix(0, n, model_groups(q) * ncol(own))
+  there <- which(!is.na(r$of))
   for (j in seq_len(ncol(own))) {
-    there <- which(!is.na(r$of))
     rows[cbind(there, (r$of[there] - 1) * ncol(own) + j)] <- own[there, j]
   }
   rows
@@ -132,17 +132,15 @@ shared_groups_ask <- function(ask, x, given, suppress) {
   ask
 }
 
-groups_about <- function(ask) c(list(M = ask$manifold, radius = ask$ball$radius), ask$about)
-
 plan_shared_groups <- function(ask) {
   M <- ask$manifold
-  about <- groups_about(ask)
+  about <- tangent_about(M, ask)
   moved <- vector_moved(about)
   law <- gaussian_law(ask, FLAT_SPACE, moved)
   shares <- ask$shares
   plan <- c(sites_plan(shares, about, law$scale, ask$n), list(
     mechanism = "tangent", numerics = "real", sensitivity = moved, theorem = "2r, proofs/federation.md, section 3",
-    solver_error = 0, acceptance = 1, about = about, least = law$scale,
+    solver_error = 0, acceptance = 1, about = about,
     target = "exp of the mean of the group's logarithms at the centre: NOT the Frechet mean on curved spaces",
     details = c(list(noise = "gaussian", moved = "vector of all groups' sums and sizes"), shares),
     chosen = "the mechanism for sites that add noise"
@@ -177,21 +175,6 @@ shared_group_error <- function(ask, scale, draws = 4000) {
   })), riemdp_error = function(e) NA_real_)
 }
 
-# list(sum, sd, and of a secure one alive)
-draw_shared_groups <- function(x, plan, ask) {
-  shares <- ask$shares
-  request <- shared_request(plan, plan$about, ask$manifold, ask$center)
-  if (is.null(plan$query)) {
-    honest <- plan$share_sd * sqrt(shares$sites - shares$colluding)
-    pay(price_normal(plan$sensitivity, honest, "federation.md, 3"))
-    return(list(sum = noisy_sum(x, request), sd = plan$share_sd * sqrt(shares$sites)))
-  }
-  pay(price_normal_discrete(plan$shift, honest_sd(plan$query), "federation.md, 2"))
-  found <- secure_sum(x, request)
-  alive <- length(found$alive)
-  list(sum = found$sum * plan$query$step, sd = summed_scale(plan$query, alive, 1), alive = alive)
-}
-
 # each group's release of its block of the sum: post-processing
 shared_group <- function(block, found, plan, ask) {
   d <- length(block) - 1
@@ -216,7 +199,7 @@ shared_groups_estimator <- list(
     records
   },
   draw = function(records, plan, ask, budget) {
-    found <- draw_shared_groups(records$x, plan, ask)
+    found <- draw_shared_sum(records$x, plan, ask$shares, "federation.md, 3", ask$manifold, ask$center)
     blocks <- matrix(found$sum, ncol = length(ask$names))
     list(groups = stats::setNames(lapply(seq_along(ask$names), function(i) {
       shared_group(blocks[, i], found, plan, ask)

@@ -235,7 +235,7 @@ plan_shared_lm <- function(ask) {
 # ---- the release -----------------------------------------------------------------------------------------------------
 
 release_shared_lm <- function(x, plan, ask) {
-  found <- draw_shared_products(x, plan$shared, ask)
+  found <- draw_shared_sum(x, plan$shared, ask$shares, "linear-regression.md, 17")
   if (!is.null(found$alive)) {
     ask$n <- found$n
     told <- products_spread(ask, found$sd, plan$weight, plan$reach)
@@ -247,21 +247,6 @@ release_shared_lm <- function(x, plan, ask) {
   plan$shared <- NULL
   list(b = solve_statistics(s, ridge), plan = plan, n = ask$n, error = plan$error, left = ask$epsilon,
        details = c(list(moments = s, ridge = ridge), shared_details(list(shares = ask$shares, alive = found$alive))))
-}
-
-# list(sum, and of a secure one sd, n, alive)
-draw_shared_products <- function(x, shared, ask) {
-  shares <- ask$shares
-  moved <- vector_moved(shared$about)
-  if (is.null(shared$query)) {
-    pay(price_normal(moved, shared$share_sd * sqrt(shares$sites - shares$colluding), "linear-regression.md, 17"))
-    return(list(sum = noisy_sum(x, shared_request(shared, shared$about))))
-  }
-  query <- shared$query
-  pay(price_normal_discrete(shared$shift, honest_sd(query), "federation.md, 2"))
-  found <- secure_sum(x, query)
-  alive <- length(found$alive)
-  list(sum = found$sum * query$step, sd = summed_scale(query, alive, 1), n = sum(x$sizes[found$alive]), alive = alive)
 }
 
 # X'X, whose corner is public, and X'Y

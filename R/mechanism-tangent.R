@@ -113,11 +113,29 @@ tangent_law <- function(M, ask, noise, total) {
   list(scale = law$scale, guarantee = list(epsilon = law$epsilon, delta = 0, reasons = NULL, sampler = "exact"))
 }
 
+# what sites send sums of: logarithms at the centre, or what is made of them
+tangent_about <- function(M, ask) c(list(M = M, radius = ask$ball$radius), ask$about)
+
+# The noisy sum of what a plan of shared noise is about: list(sum, sd), and of a secure one n and alive
+draw_shared_sum <- function(x, plan, shares, proof, M = NULL, center = NULL) {
+  request <- shared_request(plan, plan$about, M, center)
+  if (is.null(plan$query)) {
+    # against those who collude the others' shares are the noise
+    pay(price_normal(vector_moved(plan$about), plan$share_sd * sqrt(shares$sites - shares$colluding), proof))
+    return(list(sum = noisy_sum(x, request), sd = plan$share_sd * sqrt(shares$sites)))
+  }
+  pay(price_normal_discrete(plan$shift, honest_sd(plan$query), "federation.md, 2"))
+  found <- secure_sum(x, request)
+  alive <- length(found$alive)
+  list(sum = found$sum * plan$query$step, sd = summed_scale(plan$query, alive, 1), n = sum(x$sizes[found$alive]),
+       alive = alive)
+}
+
 # What is left when `colluding` sites take theirs back is the noise that the guarantee is about; in a secure sum, which
 # nobody sees by site, that of those who are there at least.
 share_law <- function(law, M, ask) {
   s <- ask$shares
-  law$about <- c(list(M = M, radius = ask$ball$radius), ask$about)
+  law$about <- tangent_about(M, ask)
   found <- sites_plan(s, law$about, law$scale * ask$n, ask$n)
   law[names(found)] <- found
   law$scale <- if (is.null(found$query)) law$scale * share_excess(s) else summed_scale(law$query, s$sites, ask$n)

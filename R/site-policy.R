@@ -120,8 +120,10 @@ policy_columns <- function(columns) {
 }
 
 policy_sums <- function(sums, columns, trust) {
-  of_rows <- c("products", if ("points" %in% columns) c("curve", "groups"))
-  known <- if (is.null(columns)) setdiff(names(registered("vector")), c("products", "curve", "groups")) else of_rows
+  # a table's sums are those that have a model, and some of them points
+  fields <- lapply(registered("vector"), `[[`, "fields")
+  has <- function(name) vapply(fields, function(f) name %in% f, NA)
+  known <- names(fields)[if (is.null(columns)) !has("model") else has("model") & ("points" %in% columns | !has("M"))]
   if (is.null(sums)) sums <- if (is.null(columns)) c("gradient", "mean") else known
   if (!is.character(sums) || !length(sums) || anyNA(sums) || !all(sums %in% known)) {
     abort_riemdp("argument", sprintf("`sums` must be some of %s.", paste0("\"", known, "\"", collapse = ", ")))
