@@ -132,6 +132,13 @@ test_that("no content of a record moves the whole sums by more than the ball all
     own <- cbind(numbers(pairs$a[i]), numbers(pairs$b[i]))
     expect_identical(moved, whole_sums(sums_in_memory(own, center, radius)), label = paste(pairs[i, ], collapse = ", "))
   }
+  # in columns of text, too, which SQLite compares with numbers letter by letter
+  at_file(path, function(con) {
+    DBI::dbExecute(con, "DROP TABLE records")
+    DBI::dbExecute(con, "CREATE TABLE records (id INTEGER PRIMARY KEY, a TEXT, b TEXT)")
+    DBI::dbExecute(con, "INSERT INTO records VALUES (1, '0.5', '0.25'), (2, 'abc', '1'), (3, '-0.1', NULL), (4, 0.5, 0.25)")
+  })
+  expect_identical(base(), whole_sums(sums_in_memory(cbind(rep(NA, 4), NA_real_), center, radius)))
 })
 
 test_that("whole numbers have the last word, whatever doubles come to", {
