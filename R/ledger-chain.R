@@ -24,13 +24,16 @@ unhex <- function(text, count = NULL) {
 # Fields one after another, each behind its number of bytes in UTF-8, so that no two lists of fields give one text;
 # vectorised over entries. NA is a mark of its own.
 canonical <- function(...) {
+  text <- function(x) if (is.numeric(x)) sprintf("%.0f", x) else as.character(x)
   field <- function(x) {
-    x <- if (is.numeric(x)) sprintf("%.0f", x) else enc2utf8(as.character(x))
+    x <- enc2utf8(x)
     out <- paste0(nchar(x, "bytes"), ":", x, ",")
     out[is.na(x)] <- "~,"
     out
   }
-  do.call(paste0, lapply(list(...), once_each, field))
+  texts <- lapply(list(...), text)
+  if (all(lengths(texts) == 1)) return(paste(field(unlist(texts)), collapse = ""))
+  do.call(paste0, lapply(texts, once_each, field))
 }
 
 # f(x) of a vector, where what is there many times is worked out once
@@ -40,7 +43,13 @@ once_each <- function(x, f) {
   f(each)[match(x, each)]
 }
 
-sha256 <- function(text) digest::getVDigest("sha256")(text, serialize = FALSE)
+sha256 <- local({
+  hash <- NULL
+  function(text) {
+    if (is.null(hash)) hash <<- digest::getVDigest("sha256")
+    hash(text, serialize = FALSE)
+  }
+})
 
 # A ledger's facts as they are stored: the chain begins with them, word for word
 fact_texts <- function(meta) {

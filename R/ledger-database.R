@@ -102,8 +102,10 @@ kept_connection <- function(path) {
 }
 
 keep_connection <- function(path, con, durable) {
-  old <- setdiff(ls(kept_connections, pattern = "^/"), path)
-  if (length(old) >= 8) lapply(old, drop_connection)
+  if (is.null(kept_connections[[path]])) {
+    old <- ls(kept_connections, pattern = "^/")
+    if (length(old) >= 8) lapply(old, drop_connection)
+  }
   kept_connections[[path]] <- list(con = con, durable = durable, pid = Sys.getpid(), stamp = file_stamp(path))
 }
 
@@ -180,7 +182,8 @@ abort_not_durable <- function(...) {
   abort_riemdp("ledger", paste0(..., " What was spent could come back after a crash. Nothing is released."))
 }
 
-sqlite_durable <- function(con) {
+# `own`: the connection is the ledger's, and not one that a user has set up
+sqlite_durable <- function(con, own = FALSE) {
   pragma <- function(name) {
     out <- DBI::dbGetQuery(con, paste("PRAGMA main.", name, sep = ""))
     if (nrow(out)) as.character(out[[1]][1]) else ""
@@ -203,6 +206,8 @@ sqlite_durable <- function(con) {
   if (!mode %in% c("delete", "truncate", "persist", "wal")) {
     abort_not_durable(sprintf("the SQLite database has journal_mode = %s: use delete, truncate, persist or wal.", mode))
   }
+  # a commit that zeroes the journal's head is as durable as one that deletes the file, and has less to do
+  if (own && mode == "delete") DBI::dbGetQuery(con, "PRAGMA main.journal_mode = PERSIST")
 }
 
 # in the transaction that is to be durable
@@ -358,7 +363,7 @@ ledger_once <- function(ledger, work, write, again) {
       sqlite <- is_sqlite(con)
       durable <- found$durable
       if (sqlite && isTRUE(write) && !durable) {
-        sqlite_durable(con)
+        sqlite_durable(con, ledger$kind == "file")
         durable <- TRUE
       }
       if (!isFALSE(write)) begin_work(con, isTRUE(write))

@@ -91,8 +91,10 @@ LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "or
 #'
 #' * A file is an SQLite database with the tables `riemdp_ledger`, `riemdp_account`, `riemdp_entry`, `riemdp_token` and,
 #'   with quotas, `riemdp_quota`, which versions that know of no quotas refuse; each commit waits for the disk
-#'   (`synchronous = EXTRA`). A journal in memory or none is refused, and so is a network drive, as far as the system
-#'   tells (mount table on Linux, UNC paths on Windows): their locks and flushes can't be relied on.
+#'   (`synchronous = EXTRA`). SQLite's journal stays beside it, a file whose name ends in `-journal` and that holds
+#'   nothing between commits: it may be deleted while no process has the ledger open. A journal in memory or none is
+#'   refused, and so is a network drive, as far as the system tells (mount table on Linux, UNC paths on Windows): their
+#'   locks and flushes can't be relied on.
 #' * A database server is the answer there. Give a function that returns a new DBI connection,
 #'   `dp_ledger(function() DBI::dbConnect(RPostgres::Postgres(), ...), ...)`; a connection itself is taken too, for this
 #'   process only. For PostgreSQL each spending transaction sets `synchronous_commit` to `on` where it is less; `fsync`
@@ -358,9 +360,8 @@ check_data_sets <- function(x) {
 
 # ---- spending --------------------------------------------------------------------------------------------------------
 
-# what an event costs by a ledger's rule: one number for each of its sums
+# what an event, one that was checked, costs by a ledger's rule: one number for each of its sums
 ledger_cost <- function(meta, event, delta = NULL) {
-  event <- check_event(event)
   if (meta$adjacency == "replace-one" && event$adjacency == "add-remove") {
     abort_riemdp("adjacency", paste(
       "the ledger is about a replaced record (replace-one), the release about one record more or less (add-remove):",

@@ -99,6 +99,16 @@ test_that("SQLite connections that don't promise the disk are refused before any
     DBI::dbDisconnect(con)
   }
   expect_equal(summary(ledger)$spent[1], 0.2)
+  # the journal of a connection of its own is kept, its head zeroed by the commit; a user's connection stays as it was
+  ledger_spend(ledger, event_pure(0.1))
+  own <- inner$kept_connections[[ledger$path]]$con
+  expect_identical(DBI::dbGetQuery(own, "PRAGMA journal_mode")[[1]], "persist")
+  expect_identical(DBI::dbGetQuery(own, "PRAGMA synchronous")[[1]], 3L)
+  expect_true(all(readBin(paste0(file, "-journal"), "raw", 28) == 0))
+  con <- with_mode()
+  ledger_spend(dp_ledger(con), event_pure(0.1))
+  expect_identical(DBI::dbGetQuery(con, "PRAGMA journal_mode")[[1]], "delete")
+  DBI::dbDisconnect(con)
   nowhere <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
   refused(dp_ledger(nowhere, 1, create = TRUE), "dp_ledger(NULL", fixed = TRUE)
   DBI::dbDisconnect(nowhere)

@@ -632,7 +632,8 @@ test_that("a report isn't written over a ledger, by whatever name", {
     for (file in c(k$file, link, hard, paste0(k$file, c("-wal", "-journal", "-shm")))) {
       expect_error(ledger_report(ledger, file), class = "riemdp_error_argument")
       expect_identical(begins(k$file), "SQLite format 3")
-      expect_false(any(file.exists(paste0(k$file, c("-wal", "-journal", "-shm")))))
+      expect_false(any(file.exists(paste0(k$file, c("-wal", "-shm")))))
+      expect_true(all(readBin(paste0(k$file, "-journal"), "raw", 8) == 0))
     }
   }
 })
