@@ -335,7 +335,7 @@
 #' @export
 dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., delta = 0, mechanism = "auto",
                     sigma = NULL, calibration = c("proven", "paper"), invalid = c("error", "center"),
-                    timing = c("ordinary", "constant"), numerics = c("auto", "lattice", "real"), max_trials = 1e6,
+                    timing = c("ordinary", "constant"), numerics = c("auto", "lattice", "real"), max_trials = NULL,
                     options = list(), clipped = NULL, variance = NULL, unit = NULL,
                     neighbours = c("replace", "add_remove"), by = NULL, levels = NULL, suppress = NULL, post = TRUE,
                     reduce = NULL, data = NULL, source = NULL, ledger = NULL, data_set = "default", part = NULL) {
