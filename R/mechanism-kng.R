@@ -190,33 +190,34 @@ record_seconds <- function(M) {
   }, 0))
 }
 
-# where the number of records is private a public one stands for it
-planned_records <- function(ask) if (is.null(ask$n) || is.na(ask$n)) 1000 else ask$n
+# of a private number nothing is known: there the number of trials alone is held against `max_trials`
+unknown_time <- function(ask) !is.null(ask$size) || is.na(ask$n)
 
 # of one trial: a proposal, and for "kng" the gradient of all records, else the distance from their mean
 trial_seconds <- function(M, ask, name) {
   d <- mf_facts(M)$dimension
   proposal <- if (identical(ask$numerics, "lattice")) 3e-6 + 2e-7 * d else 1e-6 + 5e-8 * d
-  proposal + record_seconds(M) * if (name == "kng") planned_records(ask) else 4
+  proposal + record_seconds(M) * if (name == "kng") ask$n else 4
 }
 
 # a mean takes some ten passes over the records
-trials_room <- function(M, ask, seconds) max(seconds, 10 * planned_records(ask) * record_seconds(M))
+trials_room <- function(M, ask, seconds) max(seconds, 10 * ask$n * record_seconds(M))
 
 # the most trials that the worst records may need on average, and whether "auto" would leave that many alone
 most_trials <- function(M, ask, name) {
   if (!is.null(ask$max_trials)) return(ask$max_trials)
-  if (ask$timing == "constant") return(1e6)
+  if (ask$timing == "constant" || unknown_time(ask)) return(1e6)
   trials_room(M, ask, TRIALS_NAMED) / trial_seconds(M, ask, name)
 }
 
 trials_slow <- function(M, ask, name, acceptance) {
+  if (unknown_time(ask)) return(FALSE)
   !(trial_seconds(M, ask, name) <= acceptance * trials_room(M, ask, TRIALS_AUTO))
 }
 
 # what a refusal says of them
 trials_words <- function(ask, most) {
-  if (is.null(ask$max_trials) && ask$timing != "constant") {
+  if (is.null(ask$max_trials) && ask$timing != "constant" && !unknown_time(ask)) {
     sprintf("%.3g are what may take about a second, or as long as the mean; `max_trials` allows more", most)
   } else {
     sprintf("`max_trials` is %.3g", most)
