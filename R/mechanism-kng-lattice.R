@@ -10,8 +10,8 @@ kng_lattice_unsupported <- function(M, ask, name) {
   }
 }
 
-# A bound of the share of trials that succeed, for any records of the ball: what the weights add up to at least, for a
-# mean at the edge, over what is proposed at most (proofs/kng.md, section 9, Theorem 12). `stair`: of a staircase the
+# The share of trials that succeed for the worst records of the ball: what the weights add up to for a mean at the edge,
+# over what is proposed at most (proofs/kng.md, section 9, "Time"). No privacy rests on it. `stair`: of a staircase the
 # widths of a shell and of the first one. list(acceptance, public), the latter what the sampler needs to keep it.
 kng_lattice_kept <- function(M, ball, scale, less, name, stair = c(0, 0)) {
   d <- mf_facts(M)$dimension
@@ -33,15 +33,17 @@ kng_lattice_kept <- function(M, ball, scale, less, name, stair = c(0, 0)) {
   })
 }
 
-# Log of what exp(-energy(distance from the mean)) adds up to in coordinates at least, for a mean at the edge: by a bound
-# of distances in the whole ball, or by one of volumes. root, bent: of the least curvature, without its sign, and of the
-# largest
+# Log of what exp(-energy(distance from the mean)) adds up to in coordinates at least, for a mean at the edge: by a
+# bound of distances in the whole ball, or by one of volumes. root, bent: of the least curvature, without its sign, and
+# of the largest
 weights_least <- function(d, r, scale, energy, root, bent) {
   u <- 2 * r * exp(seq(log(1e-3 * min(1, scale / r)), 0, length.out = 4000))
   from <- u[-4000]
   to <- u[-1]
   # what of a sphere around a point of the edge is inside, by the squared sine of half the angle
-  inside <- function(q) if (d == 1) log(1 / 2) else stats::pbeta(4 * q * (1 - q), (d - 1) / 2, 1 / 2, log.p = TRUE) - log(2)
+  inside <- function(q) {
+    if (d == 1) log(1 / 2) else stats::pbeta(4 * q * (1 - q), (d - 1) / 2, 1 / 2, log.p = TRUE) - log(2)
+  }
   shell <- log_sphere_area(d) + d * log(from) + log(expm1(d * log(to / from)) / d)
   sum_of <- function(parts) log_sum(parts[is.finite(parts)])
   flat <- sum_of(shell + inside((1 - pmin(1, to / (2 * r))) / 2) - energy(to * sinhc_r(r * root)))
@@ -93,7 +95,8 @@ kng_lattice_plan <- function(M, ask, name, bounds) {
   check_lattice_trials(M, ask, name, kept)
   c(bounds[c("sensitivity", "theorem", "solver_error", "total")], weighed_parts(law), list(
     acceptance = kept, slow = trials_slow(M, ask, name, kept), numbers = steps$numbers, gradient = steps$gradient,
-    public = public, most = bounds$most, details = c(bounds$details %||% kng_moved(name), list(step = lattice_law_step(ask$ball)), stair)
+    public = public, most = bounds$most,
+    details = c(bounds$details %||% kng_moved(name), list(step = lattice_law_step(ask$ball)), stair)
   ))
 }
 
@@ -293,8 +296,8 @@ around_waste <- function(d, volume, wide, steep, tail) {
   list(off = off, waste = outwards(LATTICE_WEIGHTS + 2 * off * steep + 2 * volume - 2 * log1p(-tail)))
 }
 
-# A bound of the share of trials that succeed, for a mean up to distance r from the centre: what the weights add up to is
-# nearly the same for all (Lemma 10), `waste` of it at most is missing. As kng_lattice_kept().
+# The share of trials that succeed, for a mean up to distance r from the centre: what the weights add up to is nearly the
+# same for all (Lemma 10), `waste` of it at most is missing. As kng_lattice_kept().
 around_kept <- function(d, volume, scale, wide, r, stair, waste = 0) {
   R <- wide$ball$radius
   less <- 2 * wide$steps$slope
@@ -358,7 +361,8 @@ around_plan <- function(M, ask, name) {
   }
   c(bounds[c("sensitivity", "theorem", "solver_error", "total")], parts, list(
     acceptance = kept, slow = trials_slow(M, ask, name, kept), public = rated$public, numbers = bounds$numbers,
-    gradient = wide$steps$gradient, whole = wide$steps$numbers, mean_radius = if (stairs) best$error * law$scale / nominal,
+    gradient = wide$steps$gradient, whole = wide$steps$numbers,
+    mean_radius = if (stairs) best$error * law$scale / nominal,
     details = c(list(lattice = lattice_law_step(wide$ball), reach = wide$ball$radius), paid,
                 if (stairs) list(step = shell, first = stair[2]))
   ))
@@ -389,8 +393,8 @@ on_lattice_around <- function(mechanism, law) {
     error = mechanism$error,
     release = function(M, x, plan, ask) {
       .Call(riemdp_release_kng_lattice, M, mean_records(M, x, ask$center, ask$ball$radius, plan$numbers), ask$center,
-            c(plan$numbers, list(gradient = plan$gradient, whole = plan$whole, public = plan$public)), "laplace_truncated",
-            c(plan$scale, plan$details$step, plan$details$first), pay(around_price(plan)))
+            c(plan$numbers, list(gradient = plan$gradient, whole = plan$whole, public = plan$public)),
+            "laplace_truncated", c(plan$scale, plan$details$step, plan$details$first), pay(around_price(plan)))
     },
     region = function(r, level) {
       out <- mechanism$region(r, 1 - (1 - level) * exp(-r$details$waste))

@@ -158,6 +158,8 @@ mutant("grid-table-ends", "src/mechanism/sampler_grid.h", "GRID_BINS = 512", "GR
 mutant("grid-floor-of-numbers", "src/mechanism/sampler_grid.c", "0.5 * d * (log(d) - 1)", "0 * d", "parts are weighed in many dimensions", "kng-lattice")
 mutant("kng-lattice-proposed", "src/mechanism/sampler_grid.c", "log(2 * (double)g->sums[GRID_BINS - 1])", "log(0.5 * (double)g->sums[GRID_BINS - 1])", "about as many trials as planned", "kng-lattice")
 mutant("kng-lattice-elsewhere", "src/estimate/mean_steps.c", "records->squares(records, a)", "0", "records in chunks are not at the base", "(kng-lattice|chunk-mean)")
+mutant("kng-ends-cap", "R/mechanism-kng.R", "  trials_room(M, ask, TRIALS_NAMED) / trial_seconds(M, ask, name)", "  1e6", "named laws have a public end", "kng-ends")
+mutant("kng-ends-auto", "R/mechanism-kng.R", "!(trial_seconds(M, ask, name) <= acceptance * trials_room(M, ask, TRIALS_AUTO))", "FALSE", "auto rates the worst records", "kng-ends")
 mutant("kng-lattice-half", "R/mechanism-kng-lattice.R", "law <- pure_scale(ask, bounds$total, 2)", "law <- pure_scale(ask, bounds$total, 1)", "the normaliser has its half", "kng-lattice")
 mutant("kng-lattice-exponentials", "R/mechanism-kng-lattice.R", "outwards(law$scale * ask$epsilon / (ask$epsilon - LATTICE_WEIGHTS))", "law$scale", "exponentials are paid for", "kng-lattice")
 mutant("kng-lattice-exponentials-hand", "R/mechanism-kng-lattice.R", "law$epsilon <- outwards(law$epsilon + LATTICE_WEIGHTS)", "law$epsilon <- law$epsilon", "exponentials are paid for where the scale is set by hand", "kng-lattice")
