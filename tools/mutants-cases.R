@@ -284,7 +284,7 @@ mutant("laplace-no-acceptance", "src/mechanism/mechanism_laplace.c", "if (!m->op
 mutant("confint-swallows", "R/uncertainty.R", "covariance = NULL, ...) {\n  check_no_more(...)", "covariance = NULL, ...) {", "an argument that is not known leaves nothing out without a word", "^uncertainty$")
 mutant("wide-scaled-alike", "src/base/linalg_wide_kernels.h", "if (!scaled[k])", "if (!(big[k] > 0))", "what needs no scaling has none beside what does", "linalg-wide")
 mutant("certified-mean-underflow", "R/mean.R", "most * sqrt(sum(vapply(leaves, `[[`, 0, \"weight\") * (each / most)^2))", "sqrt(sum(vapply(leaves, `[[`, 0, \"weight\") * each^2))", "squares of small errors are not lost", "certified-digits")
-mutant("grid-peak-lost", "src/mechanism/sampler_grid.c", "- g->most(g->data, 0) + log(1e-10);", "- g->most(g->data, edge[GRID_RADII / 2]) + log(1e-10);", "a narrow peak that holds little has parts as narrow", "dp-median")
+mutant("grid-peak-lost", "src/mechanism/sampler_grid.c", "- fitted(g, 0) + log(1e-10);", "- fitted(g, edge[GRID_RADII / 2]) + log(1e-10);", "a narrow peak that holds little has parts as narrow", "dp-median")
 mutant("median-base-unsmoothed", "src/mechanism/mechanism_median.c", "k < (smooth > 0 ? 3 : 2); k++", "k < 2; k++", "the sampler stands where the smoothed sum is 0", "dp-median")
 mutant("median-base-line", "src/mechanism/mechanism_median.c", "k < 100 && smooth > 0; k++", "k < 100 && smooth < 0; k++", "so it does on a line", "dp-median")
 mutant("median-settled", "src/mechanism/mechanism_median.c", "same && there <= median_sum(k, a))", "same)", "a record is the base only where the sum is shorter", "dp-median")
