@@ -97,6 +97,15 @@ static struct steps wider_steps(struct call *c, const struct median_args *in)
     return ffi_steps_make(c, &in->whole, 1);
 }
 
+/* what is public of the law, with the volume's numbers of the space */
+static void prepare_public(const struct median_args *in, struct prepared *out)
+{
+    out->public = in->public;
+    out->public.curved = out->k.curved;
+    out->public.steep = out->k.steep;
+    out->k.public = &out->public;
+}
+
 /* From here on nothing may fail: what has no log at the centre counts as the centre. */
 static void prepare(struct call *c, const struct median_args *in, struct arg *x, struct prepared *out)
 {
@@ -143,12 +152,8 @@ static void prepare(struct call *c, const struct median_args *in, struct arg *x,
                              .at = (int64_t *)R_alloc(m->dim, sizeof(int64_t))};
     if (in->is_whole)
         manifold_volume_bound(m, &out->k.curved, &out->k.steep);
-    if (in->is_public) {
-        out->public = in->public;
-        out->public.curved = out->k.curved;
-        out->public.steep = out->k.steep;
-        out->k.public = &out->public;
-    }
+    if (in->is_public)
+        prepare_public(in, out);
     manifold_ball_bounds(m, s.centre, in->whole.radius, &out->k.curvature, &inj, work);
     if (in->law == KNG_DISTANCE) { /* from the mean, which is all that is kept of the records */
         double *mean = ffi_doubles(steps_point_size(&out->steps.mean));
