@@ -11,7 +11,7 @@ kng_lattice_unsupported <- function(M, ask, name) {
 }
 
 # The share of trials that succeed for the worst records of the ball: what the weights add up to for a mean at the edge,
-# over what is proposed at most (proofs/kng.md, section 9, "Time"). No privacy rests on it. `stair`: of a staircase the
+# over what is proposed at most (proofs/kng.md, Proposition 12). No privacy rests on it. `stair`: of a staircase the
 # widths of a shell and of the first one. list(acceptance, public), the latter what the sampler needs to keep it.
 kng_lattice_kept <- function(M, ball, scale, less, name, stair = c(0, 0)) {
   d <- mf_facts(M)$dimension

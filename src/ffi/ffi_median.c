@@ -106,12 +106,32 @@ static void prepare_public(const struct median_args *in, struct prepared *out)
     out->k.public = &out->public;
 }
 
+/* Where the sampler stands: at the mean, which for a law of distances is all that is kept of the records, or near their median. */
+static void find_base(const struct median_args *in, size_t n, const double *ball, struct prepared *out)
+{
+    manifold_t m = out->k.m;
+    const double *coords = out->k.coords;
+    double *work = out->work, tol = 0.02 * in->sigma / (double)n;
+    if (in->law == KNG_DISTANCE) {
+        double *mean = ffi_doubles(steps_point_size(&out->steps.mean));
+        steps_embed(&out->steps.mean, out->coords, mean, out->steps.work);
+        out->k.y = mean;
+    } else if (!in->law && m->dim == 1) {
+        out->coords[0] = median_middle(coords, n, in->smooth, tol, ffi_doubles(n));
+    } else if (!in->law) {
+        double *p = ffi_doubles(m->ambient);
+        median_find(m, ball, n, in->smooth, tol, out->o, in->radius, p, ffi_doubles(median_find_work(m, n)));
+        ffi_steps_coords(&out->steps, out->o, p, out->coords, out->tangent, work);
+        steps_clip(&out->steps.mean, out->coords);
+    }
+}
+
 /* From here on nothing may fail: what has no log at the centre counts as the centre. */
 static void prepare(struct call *c, const struct median_args *in, struct arg *x, struct prepared *out)
 {
     manifold_t m = &c->m;
     size_t dim = m->ambient;
-    double *work = ffi_doubles(manifold_work(m)), *o = ffi_doubles(dim), *p = ffi_doubles(dim), inj;
+    double *work = ffi_doubles(manifold_work(m)), *o = ffi_doubles(dim), inj;
     struct ffi_sample s = ffi_sample(c, in->x, in->centre, work);
     if ((s.elsewhere && !in->law) || m->dim > GRID_DIM)
         ffi_abort_text("unsupported", "this law isn't available here: of records in chunks, or in so many dimensions.");
@@ -124,7 +144,7 @@ static void prepare(struct call *c, const struct median_args *in, struct arg *x,
                              .coords = ffi_doubles(m->dim),
                              .work = work};
     out->carried = manifold_reference(m, s.centre, o);
-    double *coords = ffi_doubles(in->law ? 1 : s.n * m->dim), *ball = NULL, tol = 0.02 * in->sigma / (double)s.n;
+    double *coords = ffi_doubles(in->law ? 1 : s.n * m->dim), *ball = NULL;
     if (!s.elsewhere && (m->dim > 1 || in->law))
         ball = ffi_records_in_ball(c, x, s.centre, in->radius, out->carried, o, work);
     if (in->law)
@@ -155,17 +175,7 @@ static void prepare(struct call *c, const struct median_args *in, struct arg *x,
     if (in->is_public)
         prepare_public(in, out);
     manifold_ball_bounds(m, s.centre, in->whole.radius, &out->k.curvature, &inj, work);
-    if (in->law == KNG_DISTANCE) { /* from the mean, which is all that is kept of the records */
-        double *mean = ffi_doubles(steps_point_size(&out->steps.mean));
-        steps_embed(&out->steps.mean, out->coords, mean, out->steps.work);
-        out->k.y = mean;
-    } else if (!in->law && m->dim == 1) {
-        out->coords[0] = median_middle(coords, s.n, in->smooth, tol, ffi_doubles(s.n));
-    } else if (!in->law) {
-        median_find(m, ball, s.n, in->smooth, tol, o, in->radius, p, ffi_doubles(median_find_work(m, s.n)));
-        ffi_steps_coords(&out->steps, o, p, out->coords, out->tangent, work);
-        steps_clip(&out->steps.mean, out->coords);
-    }
+    find_base(in, s.n, ball, out);
     median_make(&out->k, out->coords, ffi_doubles(median_work(&out->k)));
 }
 
