@@ -75,7 +75,7 @@
 #' @export
 dp_mean_plan <- function(M, n = NULL, epsilon = NULL, center = NULL, radius, ..., error = NULL, delta = 0,
                          mechanism = "auto", spread = NULL, calibration = c("proven", "paper"),
-                         timing = c("ordinary", "constant"), numerics = c("auto", "lattice", "real"), max_trials = 1e6,
+                         timing = c("ordinary", "constant"), numerics = c("auto", "lattice", "real"), max_trials = NULL,
                          clipped = NULL, variance = NULL, neighbours = c("replace", "add_remove"), post = TRUE,
                          reduce = NULL, public = NULL, simulate = NULL) {
   check_dots_empty(...)

@@ -59,8 +59,10 @@
 #' succeeds they return a point drawn without looking at the records, and `delta` pays for that. Where there are no such
 #' steps (users' manifolds), or more trials than `max_trials`, this is refused. In either mode trials end: their success
 #' has a proven probability for any records of the ball, and a plan whose worst records would take more than
-#' `max_trials` on average is refused. On a lattice they go on until a trial succeeds, which is sure to happen; there
-#' `acceptance` is an estimate for records at the ball's edge.
+#' `max_trials` on average is refused, before anything is paid. On a lattice they go on until a trial succeeds, which is
+#' sure to happen; there `acceptance` is worked out for records at the ball's edge, not proven. Records that need the
+#' most trials may need thousands of times as many as others, which takes up to about a second longer, and with
+#' `"auto"` up to about a tenth of one.
 #'
 #' Unless said otherwise, \eqn{\Delta} is the [mean_sensitivity()] plus twice a proven bound of the error that doubles
 #' make in the mean, from space, radius, dimension and number of steps. Where that bound exceeds the sensitivity, for
@@ -240,7 +242,9 @@
 #'   (see below); `"real"`: the proof is about real numbers, the computation uses doubles; `"auto"`: a lattice wherever
 #'   there is one.
 #' @param max_trials the most trials that a rejection sampler may need, on average over its own chance, for the worst
-#'   records of the ball; with `timing = "constant"` the most that it makes.
+#'   records of the ball; with `timing = "constant"` the most that it makes. `NULL`: as many as may take about a second
+#'   of processor time, or as long as the mean, by a rule of thumb from public facts; with `timing = "constant"` or a
+#'   private number of records a million.
 #' @param options a list of arguments that only some mechanisms have. With Gaussian noise: `mu`, instead of `epsilon`,
 #'   for \eqn{\mu}-Gaussian differential privacy (the release then states the epsilon it implies at `delta`);
 #'   `report_mu = TRUE`, to have the implied \eqn{\mu} computed (about a second; on flat spaces and for wrapped noise it
@@ -335,7 +339,7 @@
 #' @export
 dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., delta = 0, mechanism = "auto",
                     sigma = NULL, calibration = c("proven", "paper"), invalid = c("error", "center"),
-                    timing = c("ordinary", "constant"), numerics = c("auto", "lattice", "real"), max_trials = 1e6,
+                    timing = c("ordinary", "constant"), numerics = c("auto", "lattice", "real"), max_trials = NULL,
                     options = list(), clipped = NULL, variance = NULL, unit = NULL,
                     neighbours = c("replace", "add_remove"), by = NULL, levels = NULL, suppress = NULL, post = TRUE,
                     reduce = NULL, data = NULL, source = NULL, ledger = NULL, data_set = "default", part = NULL) {

@@ -67,7 +67,8 @@ mean_ask <- function(M, n, epsilon, center, radius, delta, mechanism, sigma, cal
     calibration = check_choice(calibration, "calibration", c("proven", "paper")),
     timing = check_choice(timing, "timing", c("ordinary", "constant")),
     numerics = check_choice(numerics, "numerics", c("auto", "lattice", "real")),
-    max_trials = check_count(max_trials, "max_trials", most = 1e9), options = options, post = check_flag(post, "post")
+    max_trials = if (!is.null(max_trials)) check_count(max_trials, "max_trials", most = 1e9), options = options,
+    post = check_flag(post, "post")
   )
   share_epsilon(ask, ask$epsilon, clipped, variance)
 }

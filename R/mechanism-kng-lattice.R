@@ -10,25 +10,56 @@ kng_lattice_unsupported <- function(M, ask, name) {
   }
 }
 
-# About the share of trials that succeed for a mean at the ball's edge, where curvature bends most: public numbers, no
-# promise. The law near it fills half a ball of coordinates, which are stretched across the radius. stair: of a
-# staircase the widths of a shell and of the first one.
+# The share of trials that succeed for the worst records of the ball: what the weights add up to for a mean at the edge,
+# over what is proposed at most (proofs/kng.md, Proposition 12). No privacy rests on it. `stair`: of a staircase the
+# widths of a shell and of the first one. list(acceptance, public), the latter what the sampler needs to keep it.
 kng_lattice_kept <- function(M, ball, scale, less, name, stair = c(0, 0)) {
   d <- mf_facts(M)$dimension
   r <- ball$radius
-  far <- r * sqrt(max(0, -ball$k_min))
+  root <- sqrt(max(0, -ball$k_min))
   contract <- kng_contract(ball)
   bend <- if (name == "kng") 1 - cot_factor(2 * r * sqrt(max(ball$k_max, 0))) else 0
-  steep <- if (name == "kng") coth_factor(far) else 1
-  key <- paste(c("kept on a lattice", name, d, r, scale, less, contract, bend, steep, far, stair), collapse = " ")
+  less <- less + 8 * lattice_law_step(ball) * sqrt(d) * sinhc_r(r * root) * coth_factor(2 * r * root)
+  key <- paste(c("kept on a lattice", name, format(c(d, r, scale, less, contract, bend, root, ball$k_max, stair),
+                                                   digits = 17)), collapse = " ")
   remember(key, function() {
-    u <- 2 * r * exp(seq(log(1e-3 * min(1, scale / r)), 0, length.out = 4000))
-    cap <- if (d == 1) 1 / 2 else stats::pbeta(1 - (u / (2 * r))^2, (d - 1) / 2, 1 / 2) / 2
-    energy <- if (stair[1] > 0) staircase_energy(u, scale, stair[1], stair[2]) else steep * u / scale
-    log_kept <- log_sphere_area(d) + d * log(u) + log(cap) - energy
-    mass <- log_sum(log_kept[is.finite(log_kept)]) + log(log(u[2] / u[1])) - (d - 1) * log(sinhc_r(far))
-    min(1, exp(mass - .Call(riemdp_kng_proposed, d, r, contract, bend, 1 / scale, less, stair[1], stair[2], NULL)))
+    energy <- function(length) {
+      if (name == "kng") length <- length * coth_factor(root * pmin(r + less + length, 2 * r))
+      if (stair[1] > 0) staircase_energy(length + less, scale, stair[1], stair[2]) else (length + less) / scale
+    }
+    proposed <- .Call(riemdp_kng_proposed, d, r, contract, bend, 1 / scale, less, stair[1], stair[2], NULL)
+    kept <- weights_least(d, r, scale, energy, root, sqrt(max(0, ball$k_max)))
+    list(acceptance = min(1, 0.99 * exp(kept - proposed)), public = c(proposed, contract, bend, less, 0))
   })
+}
+
+# Log of what exp(-energy(distance from the mean)) adds up to in coordinates at least, for a mean at the edge: by a
+# bound of distances in the whole ball, or by one of volumes. root, bent: of the least curvature, without its sign, and
+# of the largest
+weights_least <- function(d, r, scale, energy, root, bent) {
+  u <- 2 * r * exp(seq(log(1e-3 * min(1, scale / r)), 0, length.out = 4000))
+  from <- u[-4000]
+  to <- u[-1]
+  # what of a sphere around a point of the edge is inside, by the squared sine of half the angle
+  inside <- function(q) {
+    if (d == 1) log(1 / 2) else stats::pbeta(4 * q * (1 - q), (d - 1) / 2, 1 / 2, log.p = TRUE) - log(2)
+  }
+  shell <- log_sphere_area(d) + d * log(from) + log(expm1(d * log(to / from)) / d)
+  sum_of <- function(parts) log_sum(parts[is.finite(parts)])
+  flat <- sum_of(shell + inside((1 - pmin(1, to / (2 * r))) / 2) - energy(to * sinhc_r(r * root)))
+  if (root == 0) return(flat)
+  s <- function(x) sinh(root * x)
+  edge <- pmax(0, s(r - to / 2)) * s(to / 2) / (s(r) * s(to))
+  less <- (d - 1) * (log(sinhc_r(r * root)) - if (bent > 0) log(sin(bent * to) / (bent * to)) else 0)
+  max(flat, sum_of(shell + inside(edge) - energy(to) - less))
+}
+
+check_lattice_trials <- function(M, ask, name, kept, most = most_trials(M, ask, name)) {
+  if (kept * most >= 1) return(invisible())
+  abort_riemdp("unsupported", sprintf(
+    paste("mechanism = \"%s\" would take %.3g trials on a lattice here for some records, on average, and %s. A smaller",
+          "radius or mechanism = \"wrapped\" would do."), name, 1 / kept, trials_words(ask, most)
+  ))
 }
 
 weighed_parts <- function(law) {
@@ -54,18 +85,18 @@ kng_lattice_plan <- function(M, ask, name, bounds) {
   # of a private number any scale from the finest on may be that of the gradient
   scales <- c(law$scale / most, if (!is.null(bounds$most)) ask$ball$radius * c(0.01, 0.03, 0.1, 0.3, 1, 100))
   stair <- if (name == "staircase_truncated") staircase_widths(M, law$scale, bounds$shell)
-  kept <- min(vapply(scales, function(s) {
+  rated <- lapply(scales, function(s) {
     kng_lattice_kept(M, ask$ball, s, 2 * steps$slope, name, as.numeric(unlist(stair) %||% c(0, 0)))
-  }, 0))
-  if (!(kept * ask$max_trials >= 1)) {
-    abort_riemdp("unsupported", sprintf(
-      paste("mechanism = \"%s\" would take about %.3g trials on a lattice here for some records, and `max_trials` is",
-            "%.3g. A smaller radius or mechanism = \"wrapped\" would do."), name, 1 / kept, ask$max_trials
-    ))
-  }
+  })
+  kept <- min(vapply(rated, function(one) one$acceptance, 0))
+  public <- rated[[1]]$public
+  # what is proposed for other scales than the finest isn't known here
+  if (!is.null(bounds$most)) public[1] <- -Inf
+  check_lattice_trials(M, ask, name, kept)
   c(bounds[c("sensitivity", "theorem", "solver_error", "total")], weighed_parts(law), list(
-    acceptance = kept, slow = !(kng_cost(M, ask) <= kept * 1e10), numbers = steps$numbers, gradient = steps$gradient,
-    most = bounds$most, details = c(bounds$details %||% kng_moved(name), list(step = lattice_law_step(ask$ball)), stair)
+    acceptance = kept, slow = trials_slow(M, ask, name, kept), numbers = steps$numbers, gradient = steps$gradient,
+    public = public, most = bounds$most,
+    details = c(bounds$details %||% kng_moved(name), list(step = lattice_law_step(ask$ball)), stair)
   ))
 }
 
@@ -97,7 +128,8 @@ kng_lattice_price <- function(plan) {
 
 kng_lattice_release <- function(M, x, plan, ask, name, scale = lattice_law_scale(plan)) {
   .Call(riemdp_release_kng_lattice, M, mean_records(M, x, ask$center, ask$ball$radius, plan$numbers), ask$center,
-        c(plan$numbers, list(gradient = plan$gradient)), name, scale, pay(kng_lattice_price(plan)))
+        c(plan$numbers, list(gradient = plan$gradient, public = plan$public)), name, scale,
+        pay(kng_lattice_price(plan)))
 }
 
 kng_lattice_words <- function(what, r) {
@@ -264,8 +296,9 @@ around_waste <- function(d, volume, wide, steep, tail) {
   list(off = off, waste = outwards(LATTICE_WEIGHTS + 2 * off * steep + 2 * volume - 2 * log1p(-tail)))
 }
 
-# about the share of trials that succeed for a mean at distance r from the centre: public numbers, no promise
-around_kept <- function(d, volume, scale, wide, r, stair) {
+# The share of trials that succeed, for a mean up to distance r from the centre: what the weights add up to is nearly the
+# same for all (Lemma 10), `waste` of it at most is missing. As kng_lattice_kept().
+around_kept <- function(d, volume, scale, wide, r, stair, waste = 0) {
   R <- wide$ball$radius
   less <- 2 * wide$steps$slope
   grows <- c(volume$curved, volume$rate, r)
@@ -274,7 +307,8 @@ around_kept <- function(d, volume, scale, wide, r, stair) {
     .Call(riemdp_kng_proposed, d, R, 1, 0, 1 / scale, less, stair[1], stair[2], grows)
   })
   most <- volume$curved * log(sinhc_r(volume$rate * R))
-  min(1, exp(log_sphere_area(d) + log_flat_mass(d, scale, stair) - most - proposed))
+  list(acceptance = min(1, exp(log_sphere_area(d) + log_flat_mass(d, scale, stair) - most - waste - proposed)),
+       public = c(proposed, 1, 0, less, r))
 }
 
 # of exp(-rho/scale) in flat space, over the area of spheres; of a staircase with shells so wide from the first on, of
@@ -317,22 +351,18 @@ around_plan <- function(M, ask, name) {
   if (!(law$scale <= widest)) abort_rounding("the lattice's own errors would take more than a twentieth of `epsilon`")
   if (law$scale < kng_finest(wide$ball, wide$steps)) abort_fine(law$scale)
   if (stairs) stair[1] <- shell
-  kept <- around_kept(d, volume, law$scale, wide, ask$ball$radius, stair)
-  most <- min(ask$max_trials, 1 / AROUND_KEPT)
-  if (!(kept * most >= 1)) {
-    abort_riemdp("unsupported", sprintf(
-      paste("mechanism = \"%s\" would take about %.3g trials on a lattice here, and %.3g are the most. A smaller",
-            "radius or mechanism = \"wrapped\" would do."), name, 1 / kept, most
-    ))
-  }
+  rated <- around_kept(d, volume, law$scale, wide, ask$ball$radius, stair, paid$waste)
+  kept <- rated$acceptance
+  check_lattice_trials(M, ask, name, kept, min(most_trials(M, ask, name), 1 / AROUND_KEPT))
   parts <- weighed_parts(law)
   if (volume$matrices) {
     parts$guarantee$assumptions <- c(parts$guarantee$assumptions,
                                      "eigenvalues of symmetric matrices are right to 1e-12 of the largest")
   }
   c(bounds[c("sensitivity", "theorem", "solver_error", "total")], parts, list(
-    acceptance = kept, numbers = bounds$numbers, gradient = wide$steps$gradient,
-    whole = wide$steps$numbers, mean_radius = if (stairs) best$error * law$scale / nominal,
+    acceptance = kept, slow = trials_slow(M, ask, name, kept), public = rated$public, numbers = bounds$numbers,
+    gradient = wide$steps$gradient, whole = wide$steps$numbers,
+    mean_radius = if (stairs) best$error * law$scale / nominal,
     details = c(list(lattice = lattice_law_step(wide$ball), reach = wide$ball$radius), paid,
                 if (stairs) list(step = shell, first = stair[2]))
   ))
@@ -363,8 +393,8 @@ on_lattice_around <- function(mechanism, law) {
     error = mechanism$error,
     release = function(M, x, plan, ask) {
       .Call(riemdp_release_kng_lattice, M, mean_records(M, x, ask$center, ask$ball$radius, plan$numbers), ask$center,
-            c(plan$numbers, list(gradient = plan$gradient, whole = plan$whole)), "laplace_truncated",
-            c(plan$scale, plan$details$step, plan$details$first), pay(around_price(plan)))
+            c(plan$numbers, list(gradient = plan$gradient, whole = plan$whole, public = plan$public)),
+            "laplace_truncated", c(plan$scale, plan$details$step, plan$details$first), pay(around_price(plan)))
     },
     region = function(r, level) {
       out <- mechanism$region(r, 1 - (1 - level) * exp(-r$details$waste))

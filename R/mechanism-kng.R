@@ -159,11 +159,12 @@ kng_trials <- function(M, ask, name, scale, epsilon, gradient, least = NULL) {
   log_share <- if (constant) log(ask$delta) - 1e-9 - log_factor else
     log(1e-13) + log(min(1, epsilon)) - (2 * r + 2 * gradient) / scale - (d - 1) * r * sqrt(spread)
   trials <- max(1, ceiling(log_share / log1p(-least)))
-  if (!(if (constant) trials <= min(ask$max_trials, 1e8) else least * ask$max_trials >= 1)) {
+  most <- most_trials(M, ask, name)
+  if (!(if (constant) trials <= min(most, 1e8) else least * most >= 1)) {
     abort_riemdp("unsupported", sprintf(
       paste("mechanism = \"%s\" would take %.3g trials here for some records%s: each is proven to succeed with",
-            "probability %.3g, and `max_trials` is %.3g. A smaller radius%s or mechanism = \"wrapped\" would do."),
-      name, if (constant) trials else 1 / least, if (constant) "" else ", on average", least, ask$max_trials,
+            "probability %.3g, and %s. A smaller radius%s or mechanism = \"wrapped\" would do."),
+      name, if (constant) trials else 1 / least, if (constant) "" else ", on average", least, trials_words(ask, most),
       if (constant) ", a larger `delta`, timing = \"ordinary\"" else ""
     ))
   }
@@ -171,10 +172,56 @@ kng_trials <- function(M, ask, name, scale, epsilon, gradient, least = NULL) {
        acceptance = least)
 }
 
-# operations of one trial, roughly: "auto" leaves alone what might take long for the worst records of the ball
-kng_cost <- function(M, ask) {
-  facts <- mf_facts(M)
-  ask$n * (100 + if (facts$cols > 0) 20 * facts$ambient^1.5 else 6 * facts$ambient)
+# ---- how long trials may take ----------------------------------------------------------------------------------------
+# From public facts alone, roughly, in seconds of processor time. Plans hold these against how rarely a trial may
+# succeed for the worst records of the ball, so what is refused, or left alone by "auto", doesn't depend on records.
+
+# What the trials of a mechanism that is named may take on average for the worst records, and of one that "auto" takes:
+# then no records take twice as long as others, where that can be noticed at all. Or as long as the mean, if that is
+# longer.
+TRIALS_NAMED <- 1
+TRIALS_AUTO <- 0.1
+
+# of a record's logarithm at a point
+record_seconds <- function(M) {
+  sum(vapply(part_leaves(M), function(leaf) {
+    facts <- mf_facts(leaf$M)
+    1e-9 * (100 + if (facts$cols > 0) 300 + 5 * facts$rows * facts$cols^2 else 8 * facts$ambient)
+  }, 0))
+}
+
+# of a private number nothing is known: there the number of trials alone is held against `max_trials`
+unknown_time <- function(ask) !is.null(ask$size) || is.na(ask$n)
+
+# of one trial: a proposal, and for "kng" the gradient of all records, else the distance from their mean
+trial_seconds <- function(M, ask, name) {
+  d <- mf_facts(M)$dimension
+  proposal <- if (identical(ask$numerics, "lattice")) 3e-6 + 2e-7 * d else 1e-6 + 5e-8 * d
+  proposal + record_seconds(M) * if (name == "kng") ask$n else 4
+}
+
+# a mean takes some ten passes over the records
+trials_room <- function(M, ask, seconds) max(seconds, 10 * ask$n * record_seconds(M))
+
+# the most trials that the worst records may need on average, and whether "auto" would leave that many alone
+most_trials <- function(M, ask, name) {
+  if (!is.null(ask$max_trials)) return(ask$max_trials)
+  if (ask$timing == "constant" || unknown_time(ask)) return(1e6)
+  trials_room(M, ask, TRIALS_NAMED) / trial_seconds(M, ask, name)
+}
+
+trials_slow <- function(M, ask, name, acceptance) {
+  if (unknown_time(ask)) return(FALSE)
+  !(trial_seconds(M, ask, name) <= acceptance * trials_room(M, ask, TRIALS_AUTO))
+}
+
+# what a refusal says of them
+trials_words <- function(ask, most) {
+  if (is.null(ask$max_trials) && ask$timing != "constant" && !unknown_time(ask)) {
+    sprintf("%.3g are what may take about a second, or as long as the mean; `max_trials` allows more", most)
+  } else {
+    sprintf("`max_trials` is %.3g", most)
+  }
 }
 
 # How fast the energy's gradient grows around the mean for the worst records of the ball, on average over directions:
@@ -338,7 +385,7 @@ kng_plan <- function(M, ask, name, bounds, loss) {
   c(bounds[c("sensitivity", "theorem", "solver_error", "total")],
     kng_law_parts(law, cap$delta, paper_reason(ask)), list(
       trials = cap$trials, acceptance = cap$acceptance,
-      slow = !(kng_cost(M, ask) <= cap$acceptance * 1e10), numbers = steps$numbers, gradient = steps$slope,
+      slow = trials_slow(M, ask, name, cap$acceptance), numbers = steps$numbers, gradient = steps$slope,
       details = c(kng_moved(name), if (constant) list(trials = cap$trials))
     ))
 }

@@ -10,7 +10,8 @@ struct median_args {
     SEXP x, centre, at;
     struct steps_numbers number, whole;
     double radius, off, smooth, sigma, shell, first, draws;
-    int law, is_whole;
+    struct public_law public;
+    int law, is_whole, is_public;
 };
 
 static double read_number(SEXP x, const char *label, double least, double most)
@@ -33,6 +34,26 @@ static void read_whole(struct median_args *in, SEXP numbers)
         ffi_abort_text("argument", "`whole` must be about a larger ball, carried, and of distances.");
 }
 
+/* proposed mass, contraction, bend, what is taken off lengths, distance of the mean from the centre at most; the rest is the law's */
+static void read_public(struct median_args *in, SEXP numbers)
+{
+    in->is_public = numbers != R_NilValue;
+    if (!in->is_public)
+        return;
+    const double *v = TYPEOF(numbers) == REALSXP && XLENGTH(numbers) == 5 ? REAL(numbers) : NULL;
+    if (!v || !(v[0] < INFINITY && v[1] > 0 && v[1] <= 1 && v[2] >= 0 && v[2] <= 1 && v[3] >= 0 && v[4] >= 0 && in->law))
+        ffi_abort_text("argument", "`public` must be five numbers of a law of means.");
+    in->public = (struct public_law){.radius = in->whole.radius,
+                                     .contract = v[1],
+                                     .bend = v[2],
+                                     .slope = 1 / in->sigma,
+                                     .less = v[3],
+                                     .shell = in->shell,
+                                     .first = in->first,
+                                     .middle = v[4],
+                                     .proposed = v[0]};
+}
+
 /* bounds: the numbers of the mean by public steps, and `gradient`; `whole`: those of the larger ball, where the law has one. sigma: a scale; of
  * a staircase with the widths of a shell and of the first */
 static void read_args(struct median_args *in, SEXP bounds, SEXP smooth, SEXP sigma)
@@ -49,6 +70,7 @@ static void read_args(struct median_args *in, SEXP bounds, SEXP smooth, SEXP sig
     if (steps && !(in->law == KNG_DISTANCE && in->sigma >= 1e-12 && in->sigma < INFINITY && in->shell > 0 && in->shell < INFINITY &&
                    in->first > 0 && in->first <= in->shell))
         ffi_abort_text("argument", "`sigma` must be a scale, for distances also with the widths of a shell and of the first one.");
+    read_public(in, ffi_list_get(bounds, "public"));
 }
 
 static int read_law(SEXP law)
@@ -63,6 +85,7 @@ struct prepared {
     struct median k;
     const double *m0;
     double *o, *kept, *tangent, *coords, *work;
+    struct public_law public;
     int carried;
 };
 
@@ -74,12 +97,41 @@ static struct steps wider_steps(struct call *c, const struct median_args *in)
     return ffi_steps_make(c, &in->whole, 1);
 }
 
+/* what is public of the law, with the volume's numbers of the space */
+static void prepare_public(const struct median_args *in, struct prepared *out)
+{
+    out->public = in->public;
+    out->public.curved = out->k.curved;
+    out->public.steep = out->k.steep;
+    out->k.public = &out->public;
+}
+
+/* Where the sampler stands: at the mean, which for a law of distances is all that is kept of the records, or near their median. */
+static void find_base(const struct median_args *in, size_t n, const double *ball, struct prepared *out)
+{
+    manifold_t m = out->k.m;
+    const double *coords = out->k.coords;
+    double *work = out->work, tol = 0.02 * in->sigma / (double)n;
+    if (in->law == KNG_DISTANCE) {
+        double *mean = ffi_doubles(steps_point_size(&out->steps.mean));
+        steps_embed(&out->steps.mean, out->coords, mean, out->steps.work);
+        out->k.y = mean;
+    } else if (!in->law && m->dim == 1) {
+        out->coords[0] = median_middle(coords, n, in->smooth, tol, ffi_doubles(n));
+    } else if (!in->law) {
+        double *p = ffi_doubles(m->ambient);
+        median_find(m, ball, n, in->smooth, tol, out->o, in->radius, p, ffi_doubles(median_find_work(m, n)));
+        ffi_steps_coords(&out->steps, out->o, p, out->coords, out->tangent, work);
+        steps_clip(&out->steps.mean, out->coords);
+    }
+}
+
 /* From here on nothing may fail: what has no log at the centre counts as the centre. */
 static void prepare(struct call *c, const struct median_args *in, struct arg *x, struct prepared *out)
 {
     manifold_t m = &c->m;
     size_t dim = m->ambient;
-    double *work = ffi_doubles(manifold_work(m)), *o = ffi_doubles(dim), *p = ffi_doubles(dim), inj;
+    double *work = ffi_doubles(manifold_work(m)), *o = ffi_doubles(dim), inj;
     struct ffi_sample s = ffi_sample(c, in->x, in->centre, work);
     if ((s.elsewhere && !in->law) || m->dim > GRID_DIM)
         ffi_abort_text("unsupported", "this law isn't available here: of records in chunks, or in so many dimensions.");
@@ -92,7 +144,7 @@ static void prepare(struct call *c, const struct median_args *in, struct arg *x,
                              .coords = ffi_doubles(m->dim),
                              .work = work};
     out->carried = manifold_reference(m, s.centre, o);
-    double *coords = ffi_doubles(in->law ? 1 : s.n * m->dim), *ball = NULL, tol = 0.02 * in->sigma / (double)s.n;
+    double *coords = ffi_doubles(in->law ? 1 : s.n * m->dim), *ball = NULL;
     if (!s.elsewhere && (m->dim > 1 || in->law))
         ball = ffi_records_in_ball(c, x, s.centre, in->radius, out->carried, o, work);
     if (in->law)
@@ -120,18 +172,10 @@ static void prepare(struct call *c, const struct median_args *in, struct arg *x,
                              .at = (int64_t *)R_alloc(m->dim, sizeof(int64_t))};
     if (in->is_whole)
         manifold_volume_bound(m, &out->k.curved, &out->k.steep);
+    if (in->is_public)
+        prepare_public(in, out);
     manifold_ball_bounds(m, s.centre, in->whole.radius, &out->k.curvature, &inj, work);
-    if (in->law == KNG_DISTANCE) { /* from the mean, which is all that is kept of the records */
-        double *mean = ffi_doubles(steps_point_size(&out->steps.mean));
-        steps_embed(&out->steps.mean, out->coords, mean, out->steps.work);
-        out->k.y = mean;
-    } else if (!in->law && m->dim == 1) {
-        out->coords[0] = median_middle(coords, s.n, in->smooth, tol, ffi_doubles(s.n));
-    } else if (!in->law) {
-        median_find(m, ball, s.n, in->smooth, tol, o, in->radius, p, ffi_doubles(median_find_work(m, s.n)));
-        ffi_steps_coords(&out->steps, o, p, out->coords, out->tangent, work);
-        steps_clip(&out->steps.mean, out->coords);
-    }
+    find_base(in, s.n, ball, out);
     median_make(&out->k, out->coords, ffi_doubles(median_work(&out->k)));
 }
 

@@ -194,6 +194,14 @@ double kng_least_acceptance(manifold_t m, double radius, double narrow, double w
 /* Laws on a lattice of coordinates at the ball's centre: medians (mechanism_median.c), and the laws of kng_law. Weights are exp(-F/scale), F at
  * a point of the lattice the length of the sum of bounded vectors, of the mean's gradient, or the distance from the mean, or that in steps; where
  * the ball is next to all of a homogeneous space also times the volume that coordinates have there, over the most that they have in the ball. */
+/* A lattice law's weights at most, by public numbers: exp(-slope max(0, F - less)), F the integral of 1 - bend ((radius + s)/(2 radius))^2
+ * over distances s from the base, which are at least `contract` times those of coordinates; bend is what half a squared distance may bend
+ * less than in flat space. shell, first: as in struct median; curved, steep too, for a base `middle` from the centre. proposed: what
+ * kng_proposed() makes of it */
+struct public_law {
+    double radius, contract, bend, slope, less, shell, first, curved, steep, middle, proposed;
+};
+
 enum { MEDIAN_BITS = 31, MEDIAN_DEPTH = 52, MEDIAN_CELLS = 256 };
 
 struct median {
@@ -208,6 +216,7 @@ struct median {
     int law;
     double off, radius, curvature, smooth, scale, shell, first, curved, steep, *steps_room, *volume_room;
     int64_t *total, *at; /* room: 2 span, dim */
+    const struct public_law *public; /* NULL, or what trials are proposed by where the records' own bounds would take more of them */
     /* made by median_make */
     double less, middle, reach, span, rate; /* middle: how far from the centre the base is */
     double edge[MEDIAN_CELLS + 1], reached[MEDIAN_CELLS], low[MEDIAN_CELLS], lean[MEDIAN_CELLS];
@@ -234,16 +243,12 @@ double median_sum(const struct median *k, const double *a);
 /* the laws of kng_law (mechanism_kng_lattice.c): F, and lower bounds of it by cells of the distance from the base at coordinates a */
 double kng_length_at(const struct median *k, const double *a);
 void kng_look_around(struct median *k, const double *a);
-/* A lattice law's weights at most, by public numbers: exp(-slope max(0, F - less)), F the integral of 1 - bend ((radius + s)/(2 radius))^2
- * over distances s from the base, which are at least `contract` times those of coordinates; bend is what half a squared distance may bend
- * less than in flat space. shell, first: as in struct median; curved, steep too, for a base `middle` from the centre */
-struct public_law {
-    double radius, contract, bend, slope, less, shell, first, curved, steep, middle;
-};
 /* log of the bound of the volume density at distance rho from the centre over that at the ball's edge; 0 where curved is 0 */
 double volume_share(double curved, double steep, double radius, double rho);
 /* log of the mass that is proposed for it from a base at the ball's edge, in units of the lattice's cells. work: grid_work() */
 double kng_proposed(size_t d, double radius, const struct public_law *law, double *work);
+/* the same proposals for a base anywhere in the ball */
+void kng_fit_public(struct grid *g, const struct public_law *law);
 /* A point of the ball around `centre` near the records' median, with distances that are smoothed: no promise; `tol` of the mean gradient.
  * work: median_find_work() */
 size_t median_find_work(manifold_t m, size_t n);

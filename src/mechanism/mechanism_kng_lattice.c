@@ -36,21 +36,41 @@ void kng_look_around(struct median *k, const double *a)
     k->less = 2 * k->off + kng_length_at(k, a);
 }
 
-/* the integral of what least_bend() has where records are as far from the base as their mean can be */
+/* The bounds of kng_look_around() at distance `to`, where records are as far from the base as they can be of a mean: on the root of the mean of
+ * squares the radius, but for what sums and the base are rounded by. */
+static double public_length(const struct public_law *l, double to)
+{
+    double width = 2 * l->radius / MEDIAN_CELLS, far = (1 + 1e-5) * l->radius + l->less, length = 0;
+    for (size_t c = 0; c < MEDIAN_CELLS && to > 0; c++) {
+        double share = fmin(1, square((far + width * (double)(c + 1)) / (2 * l->radius)));
+        length += (1 - l->bend * share) * (1 - 1e-9) * (c + 1 < MEDIAN_CELLS ? fmin(to, width) : to);
+        to -= width;
+    }
+    return length;
+}
+
+/* the largest that log_most() can be, for any records */
 static double log_public(const void *data, double u)
 {
     const struct public_law *l = data;
-    double to = u * l->contract / l->radius, near = fmin(to, 1);
-    double length = to - l->bend * (near * (3 + near * (3 + near)) / 12 + to - near);
-    length = in_shells(fmax(0, l->radius * length - l->less), l->shell, l->first);
-    return volume_share(l->curved, l->steep, l->radius, l->middle + (l->shell > 0 ? l->first + length + l->less : fmax(u, l->less))) - l->slope * length;
+    double length = in_shells(fmax(0, public_length(l, u * l->contract * (1 - 1e-9)) - l->less), l->shell, l->first);
+    double to = l->shell > 0 ? (l->first + length + l->less) * (1 + 1e-8) : fmax(u, l->less * (1 + 1e-8));
+    return volume_share(l->curved, l->steep, l->radius, l->middle * (1 + 1e-9) + to) - l->slope * length;
+}
+
+void kng_fit_public(struct grid *g, const struct public_law *law)
+{
+    g->fit = log_public;
+    g->fit_data = law;
+    g->fit_reach = 2 * law->radius * (1 + 1e-9);
 }
 
 double kng_proposed(size_t d, double radius, const struct public_law *law, double *work)
 {
     double step = median_step(radius);
-    int64_t base[GRID_DIM] = {(int64_t)nearbyint(radius / step)};
+    int64_t base[GRID_DIM] = {0};
     struct grid g = {.d = d, .radius = radius, .step = step, .base = base, .most = log_public, .data = (void *)law};
+    kng_fit_public(&g, law);
     grid_make(&g, work);
     return grid_log_proposed(&g) + (double)d * log(step);
 }

@@ -393,6 +393,20 @@ static struct dyadic weight_at(void *data, const double *a)
     return (struct dyadic){(uint64_t)ldexp(exp((whole - bits) * LOG_2), 52), -(int64_t)whole - 52};
 }
 
+/* Where the mixture that is made for these records' bounds would be kept more rarely than what is public of the worst of them, the one that is
+ * made for those takes its place: so a trial succeeds as often as the plan says, whatever the records. */
+static void propose_publicly(struct median *k, double *work)
+{
+    struct grid other = k->grid;
+    double unit = (double)k->m->dim * log(other.step);
+    if (grid_log_proposed(&k->grid) + unit <= k->public->proposed)
+        return;
+    kng_fit_public(&other, k->public);
+    grid_make(&other, work);
+    if (grid_log_proposed(&other) < grid_log_proposed(&k->grid))
+        k->grid = other;
+}
+
 void median_make(struct median *k, double *a, double *work)
 {
     size_t d = k->m->dim;
@@ -423,6 +437,8 @@ void median_make(struct median *k, double *a, double *work)
                             .weight = weight_at,
                             .data = k};
     grid_make(&k->grid, grid);
+    if (k->public)
+        propose_publicly(k, grid);
 }
 
 double median_step(double radius)

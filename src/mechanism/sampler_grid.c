@@ -52,6 +52,11 @@ static void make_table(struct grid *g)
     }
 }
 
+static double fitted(const struct grid *g, double u)
+{
+    return g->fit ? g->fit(g->fit_data, u) : g->most(g->data, u);
+}
+
 /* Edges of shells, each about as much wider than the one before, and a bound of the mass in them over the sum of all, whose log is returned. */
 static double make_shells(const struct grid *g, double low, double *edge, double *mass)
 {
@@ -59,7 +64,7 @@ static double make_shells(const struct grid *g, double low, double *edge, double
     for (size_t j = 0; j <= GRID_RADII; j++)
         edge[j] = j > 0 ? far * exp(-log(far / low) * (double)(GRID_RADII - j) / (GRID_RADII - 1)) : 0;
     for (size_t j = 0; j < GRID_RADII; j++) {
-        mass[j] = g->most(g->data, edge[j]) + d * log(edge[j + 1]);
+        mass[j] = fitted(g, edge[j]) + d * log(edge[j + 1]);
         peak = fmax(peak, mass[j]);
     }
     for (size_t j = 0; j < GRID_RADII; j++)
@@ -160,11 +165,11 @@ void grid_make(struct grid *g, double *work)
     double low = g->step, far = 0;
     for (size_t j = 0; j < g->d; j++)
         far += square((double)g->base[j] * g->step);
-    g->reach = (g->radius + sqrt(far)) * (1 + 1e-9);
+    g->reach = g->fit ? g->fit_reach : (g->radius + sqrt(far)) * (1 + 1e-9);
     make_table(g);
     /* What lies within `low` is next to nothing even if weights were all the largest: a peak that holds little is a peak, and where no part is
      * as narrow the constant would be that of the peak, for which all others fail. */
-    double little = make_shells(g, low, edge, mass) - g->most(g->data, 0) + log(1e-10);
+    double little = make_shells(g, low, edge, mass) - fitted(g, 0) + log(1e-10);
     for (size_t j = 0; j < GRID_RADII && (double)g->d * log(edge[j + 1]) < little; j++)
         low = fmax(g->step, edge[j]);
     make_shells(g, 0.25 * low, edge, mass);

@@ -22,6 +22,10 @@ struct grid {
     /* log of a bound of the weights of all points at least u from the base; it falls, and where a weight is above it the law isn't the
      * one of the weights (`clamped`) */
     double (*most)(const void *data, double u);
+    /* NULL, or what the proposals' widths and numbers are made for in the place of `most`, with its data and the reach */
+    double (*fit)(const void *data, double u);
+    const void *fit_data;
+    double fit_reach;
     /* of the point with coordinates a; m = 0: there is none */
     struct dyadic (*weight)(void *data, const double *a);
     void *data;

@@ -231,7 +231,7 @@ test_that("the share that is kept is remembered of its own numbers", {
                            subdivisions = 5000, rel.tol = 1e-9)$value)
     law <- log(2) + case[1] / 2 * log(pi) - lgamma(case[1] / 2) + mass
     for (time in 1:2) {
-      expect_equal(log(riemdp:::around_kept(case[1], volume, case[2], wide, case[5], case[6:7])),
+      expect_equal(log(riemdp:::around_kept(case[1], volume, case[2], wide, case[5], case[6:7])$acceptance),
                    min(0, law - (case[1] - 1) * log(sinh(case[3]) / case[3]) - proposed), tolerance = 1e-6)
     }
   }
