@@ -1,5 +1,6 @@
 # The private residual scale of a released line or curve, and second moments of its predictors: whole numbers, one a
-# record, and two-sided geometric noise on their sums. Proof: inst/proofs/inference.md, section 7.
+# record, and two-sided geometric noise on their sums, or normal noise of sites. Proof: inst/proofs/inference.md,
+# section 7.
 
 #' Private residual standard deviation of a released line or curve
 #'
@@ -27,26 +28,32 @@
 #' given; of a fit of a private number of records the sums are over all there are, and a record more or less moves them
 #' no farther than a replaced one. What is divided by is the number that the fit released.
 #'
+#' Records at [sites()] that add noise are for a line of [dp_lm()] over the same sites. What they send is one vector of
+#' squares, each in parts of 1, which a replaced record, or person, moves by at most the root of the number of
+#' responses; its noise is normal, so `delta` is needed. All sites must answer.
+#'
 #' @param fit a release of [dp_lm()] or [dp_regression()].
-#' @param data a data frame (of a curve also a list) with the records' variables, or data frames in [chunks()]. Their
-#'   number is public, unless the fit's is private; then they must be in memory.
+#' @param data a data frame (of a curve also a list) with the records' variables, or data frames in [chunks()], or
+#'   [sites()]. Their number is public, unless the fit's is private; then they must be in memory.
 #' @param epsilon privacy budget, positive.
 #' @param ... nothing; later arguments must be named.
+#' @param delta for records at sites, whose noise is normal: below 1, positive. Else 0.
 #' @param bound where residuals are cut, in units of the responses' public scales, or of a curve's `residual_bound`;
 #'   positive. By default 3 for a line and 2 for a curve.
-#' @param unit for a fit of units: which one each row is of, as in [dp_lm()].
+#' @param unit for a fit of units: which one each row is of, as in [dp_lm()]; not at sites, whose policies say it.
 #' @param source,ledger,data_set,part as in [dp_mean()].
 #' @return An object of class `riemdp_residual_scale` and [riemdp_release]: `value` (a residual standard deviation for
 #'   each response, in its own units, on n - d - 1 degrees of freedom for d columns; of a curve one for each coordinate
 #'   of the tangent space), `n` (of records or units; `NA` where it is private, `size` then has what the fit released),
 #'   `unit`, `bound`, `squares` (the released `sum` of squares and its noise's `scale` on public
-#'   scales), `moments` (where they were released: `xx`, sums of products of 1 and the predictors on public scales, or
+#'   scales, with `law = "normal"` a standard deviation), `moments` (where they were released: `xx`, sums of products of 1 and the predictors on public scales, or
 #'   of windows that the fit found, moved to their ends; and their noise's `scale`), `cuts` (of a curve: both `sum`s of
 #'   what its loss cuts, between 0 and n but for noise, and its `scale`), `coefficients` (of the line, on
 #'   public scales; of a curve its `p` and `v`), `sensitivity` (of a sum, on public scales), `source`, `guarantee`,
 #'   `budget`, `draws`. Errors: `riemdp_error_argument` for what is no proven release of a line or curve, and where
-#'   `unit` is missing (for a line, a row's too) or too much; `riemdp_error_unsupported` for records at sites, and for
-#'   chunks of a private number of records.
+#'   `unit` is missing (for a line, a row's too) or too much, and where sites have another number of records than the
+#'   line; `riemdp_error_unsupported` for curves at sites, for `delta` elsewhere, and for chunks of a private number of
+#'   records.
 #' @references
 #' Ferrando, C., Wang, S. and Sheldon, D. (2022). Parametric bootstrap for differentially private confidence intervals.
 #' *International Conference on Artificial Intelligence and Statistics*, PMLR 151, 1598-1618.
@@ -59,42 +66,51 @@
 #' confint(fit, about = "population", residual = s)
 #' predict(fit, data.frame(alcohol = 11), interval = "prediction", residual = s)
 #' @export
-dp_residual_scale <- function(fit, data, epsilon, ..., bound = if (inherits(fit, "riemdp_regression")) 2 else 3,
-                              unit = NULL, source = NULL, ledger = NULL, data_set = "default", part = NULL) {
+dp_residual_scale <- function(fit, data, epsilon, ..., delta = 0,
+                              bound = if (inherits(fit, "riemdp_regression")) 2 else 3, unit = NULL, source = NULL,
+                              ledger = NULL, data_set = "default", part = NULL) {
   check_dots_empty(...)
   if (!is.null(ledger)) check_ledger(ledger)
   check_given(c(epsilon = missing(epsilon)))
   curve <- inherits(fit, "riemdp_regression")
-  if (!curve && (!inherits(fit, "riemdp_lm") || inherits(fit, "riemdp_glm"))) {
-    abort_riemdp("argument", "`fit` must be a release of dp_lm() or of dp_regression().")
-  }
-  public_value(fit, "fit")
-  if (curve) check_released_curve(fit) else check_released_line(fit)
-  if (curve && of_user(fit$manifold)) {
-    abort_riemdp("unsupported", "a residual scale isn't offered on a user's manifold.")
-  }
+  check_released(fit, curve)
   records <- residual_records(fit, data, unit, curve)
   ask <- list(fit = fit, curve = curve, n = if (is.na(fit$n)) NA_real_ else as.double(records$n),
-              epsilon = check_number(epsilon, "epsilon", positive = TRUE), unit = records$unit,
-              bound = check_number(bound, "bound", positive = TRUE, most = 1e6), source = stated_source(source),
+              epsilon = check_number(epsilon, "epsilon", positive = TRUE), delta = check_delta(delta),
+              unit = records$unit, bound = check_number(bound, "bound", positive = TRUE, most = 1e6), source = stated_source(source),
               assumptions = if (is_chunks(records$data)) chunk_assumptions(records$data))
   if (!(ask$epsilon >= 2^-30)) {
     abort_riemdp("argument", "an `epsilon` below 2^-30 is too small for what doubles weigh.")
   }
   if (ask$bound < 1e-6) abort_riemdp("argument", "`bound` must be from 1e-6 to 1e6.")
-  uncounted(release_private(residual_estimator, residual_shares(ask), records, ledger, data_set, part))
+  there <- at_sites(data)
+  if (!there && ask$delta > 0) {
+    abort_riemdp("unsupported", "`delta` is for records at sites, which add normal noise: other noise here needs none.")
+  }
+  ask <- if (there) shared_residual(ask, data) else residual_shares(ask)
+  uncounted(release_private(if (there) shared_residual_estimator else residual_estimator, ask, records, ledger,
+                            data_set, part))
+}
+
+check_released <- function(fit, curve) {
+  if (!curve && (!inherits(fit, "riemdp_lm") || inherits(fit, "riemdp_glm"))) {
+    abort_riemdp("argument", "`fit` must be a release of dp_lm() or of dp_regression().")
+  }
+  public_value(fit, "fit")
+  if (!curve) return(check_released_line(fit))
+  check_released_curve(fit)
+  if (of_user(fit$manifold)) abort_riemdp("unsupported", "a residual scale isn't offered on a user's manifold.")
 }
 
 # The records of a call: list(values, of a line NULL in chunks; data, the chunks; shares of units' rows; n, of records
 # or units; unit, its name). Who is protected is the fit's.
 residual_records <- function(fit, data, unit, curve) {
   private <- is.na(fit$n)
-  if (is.null(unit) != of_rows(fit$guarantee)) {
+  if (at_sites(data)) {
+    if (!is.null(unit)) abort_riemdp("argument", "at sites the policies' unit says what `unit` would.")
+  } else if (is.null(unit) != of_rows(fit$guarantee)) {
     abort_riemdp("argument", if (is.null(unit)) "the fit is one of units: give `unit`, as there." else
       "the fit is one of rows: no `unit`.")
-  }
-  if (at_sites(data)) {
-    abort_riemdp("unsupported", "a residual scale needs records in memory or in chunks, not at sites.")
   }
   if (private && (is_chunks(data) || is.null(data))) {
     abort_riemdp("unsupported", paste("with a private number of records they must be in memory, in `data`: the sizes",
@@ -103,11 +119,12 @@ residual_records <- function(fit, data, unit, curve) {
   given <- with_units(unit, data, "data", least = !private)
   data <- given$x
   least <- !private && is.null(unit)
+  if (curve && at_sites(data)) refuse_curve_sites()
   values <- if (curve) curve_values(fit, data, least) else line_values(fit, data, least)
   # rows of no unit are a curator's fault in a line, as there; a curve takes any record
   shares <- fit_shares(given$units, values$n, "any", private, if (!curve) c("", ""))
   list(values = values, data = if (is_chunks(data)) data, shares = shares, n = counted(shares, values$n),
-       unit = unit_name(given$units))
+       unit = unit_name(given$units, if (at_sites(data)) data))
 }
 
 residual_shares <- function(ask) {
@@ -187,6 +204,7 @@ size_told <- function(fit) {
 # the records of a line: list(x, y, n); in chunks list(n)
 line_values <- function(fit, data, least) {
   scope <- constant_scope(fit$spec$constants)
+  if (at_sites(data)) return(list(n = chunk_count(data)))
   if (is_chunks(data)) {
     return(chunk_variables(c(fit$spec$responses, fit$spec$predictors), chunk_names(data), data, scope)["n"])
   }
@@ -201,93 +219,6 @@ curve_values <- function(fit, data, least = TRUE) {
   ranges <- lapply(fit$bounds$x, function(b) b$range %||% b$levels)
   regression_records(formula, fit$manifold, data, ranges, constant_scope(fit$constants), least)[c("x", "y", "n")]
 }
-
-# Of each record alone: residuals over the bound, a row for each sum, predictors on [-1, 1], and where the fit's loss is
-# asked for what it cuts; all 0 where something is missing
-residual_numbers <- function(values, ask) {
-  fit <- ask$fit
-  if (ask$curve) return(curve_residuals(values$x, values$y, fit, ask$bound, ask$loss))
-  records <- linear_records(fit$columns, fit$bounds, values, TRUE, fit$details$reach %||% REACH)
-  line_residuals(records$x, records$y, fit$scaled_coefficients, ask$bound, fit$details$rule$window)
-}
-
-# predictors beyond a fit's window are moved to its ends
-line_residuals <- function(x, y, b, bound, window = NULL) {
-  off <- fitted_away(x, y, b) / bound
-  off[, x[1, ] == 0] <- 0
-  if (!is.null(window)) x[] <- clamp(window_features(x, window), -1, 1)
-  list(off = off, u = x[-1, , drop = FALSE])
-}
-
-curve_residuals <- function(x, y, fit, bound, loss = NULL) {
-  x[!is.finite(x)] <- 0
-  x[] <- pmin(fit$columns$half, pmax(-fit$columns$half, x))
-  off <- matrix(.Call(riemdp_scores_nonprivate, fit$manifold, y, curve_anyway(fit, x)), 1)
-  u <- x / fit$columns$half
-  u[] <- pmin(1, pmax(-1, u))
-  list(off = off / (bound * fit$residual_bound), u = u, cut = if (!is.null(loss)) cut_numbers(off, loss))
-}
-
-# squares over that of the bound, from 0 to 1
-cut_squares <- function(off, q) {
-  share <- pmin(1, abs(off))^2
-  share[is.nan(share)] <- 1 # where a line goes beyond doubles
-  matrix(share, q)
-}
-
-# What a loss makes of residuals of these lengths, from 0 to 1: the square of psi over its most, and the mean slope of
-# psi's q coordinates that is missing to 1
-cut_numbers <- function(r, loss) {
-  at <- loss_at(loss$g, loss$tau, ifelse(is.nan(r), Inf, as.vector(r)))
-  share <- rbind((at$psi / loss$tau)^2, 1 - (at$slope + (loss$q - 1) * at$across) / loss$q)
-  share[is.nan(share)] <- 1
-  share[] <- clamp(share, 0, 1)
-  share
-}
-
-# Whole numbers for each response, summed: each residual by its own row alone
-residual_sums <- function(values, ask, numbers = residual_numbers(values, ask)) {
-  rowSums(ceiling(2^ask$bits * cut_squares(numbers$off, ask$q)))
-}
-
-# predictors, then their products (lower triangle), a row each
-predictor_rows <- function(u) {
-  at <- which(lower.tri(diag(nrow(u)), TRUE), arr.ind = TRUE)
-  rbind(u, u[at[, 1], , drop = FALSE] * u[at[, 2], , drop = FALSE])
-}
-
-# their sums, in whole numbers
-predictor_sums <- function(u, bits) rowSums(round(2^bits * predictor_rows(u)))
-
-# What some records add to the sums. Of units' rows their shares of it: sums of doubles without rounding, so that a
-# unit in several chunks counts no more than one.
-residual_part <- function(numbers, ask, share = NULL) {
-  moments <- !is.null(ask$moment_bits)
-  cuts <- if (!is.null(ask$cut_bits)) 2^ask$cut_bits * numbers$cut
-  if (is.null(share)) {
-    return(c(residual_sums(NULL, ask, numbers), if (!is.null(cuts)) rowSums(round(cuts)),
-             if (moments) predictor_sums(numbers$u, ask$moment_bits)))
-  }
-  rows <- rbind(2^ask$bits * cut_squares(numbers$off, ask$q), cuts,
-                if (moments) 2^ask$moment_bits * predictor_rows(numbers$u))
-  exact_rows(t(rows * rep(as.vector(share), each = nrow(rows))))
-}
-
-# the sums of all parts, in whole numbers
-residual_total <- function(parts, ask, shared) {
-  if (!shared) return(Reduce(`+`, parts))
-  sums <- exact_total(parts)
-  ifelse(sum_kinds(ask) == "squares", ceiling(sums), round(sums))
-}
-
-# what each of the sums is, in their order
-sum_kinds <- function(ask) {
-  rep(c("squares", "cuts", "moments"), c(ask$q, if (is.null(ask$cut_bits)) 0 else 2,
-                                         if (is.null(ask$moment_bits)) 0 else moments_count(ask$d)))
-}
-
-# what a row, or a unit, moves a sum of such whole numbers by, rounding counted in
-whole_most <- function(bits, ask) 2^bits + if (is.null(ask$unit)) 0 else 2
 
 residual_totals <- function(records, ask) {
   shared <- !is.null(records$shares)
@@ -310,19 +241,6 @@ residual_totals <- function(records, ask) {
   }
   residual_total(parts, ask, shared)
 }
-
-# what residual scales ask of the records of a chunk
-RESIDUAL_KERNELS <- list(
-  line_residuals = function(q, x) {
-    r <- linear_chunk(q, x)
-    residual_part(line_residuals(r$x, r$y, q$b, q$residual$bound, q$residual$window), q$residual, shares_of(r$x))
-  },
-  curve_residuals = function(q, x) {
-    d <- chunk_private(q, x)
-    ask <- q$residual
-    residual_part(curve_residuals(matrix(d$x, nrow(d$x)), d$y, q$fit, ask$bound, ask$loss), ask, shares_of(d$x))
-  }
-)
 
 residual_estimator <- list(
   entry = function(plan, ask) entry_words("dp_residual_scale", "geometric", ask$unit),
@@ -347,9 +265,10 @@ residual_estimator <- list(
   },
   answer = function(out, plan, ask, budget) {
     fit <- ask$fit
-    unit <- ask$bound^2 / 2^ask$bits
+    unit <- ask$bound^2 / 2^(ask$bits %||% 0)
     n <- if (is.na(ask$n)) max(1, fit$size$count) else ask$n
     squares <- list(sum = as.vector(out$squares$sum) * unit, scale = out$squares$scale * unit)
+    squares$law <- out$squares$law
     mean <- pmin(pmax(squares$sum, 0) / residual_left(fit, n), ask$bound^2)
     new_release(
       if (ask$curve) sqrt(mean) * fit$residual_bound else
@@ -358,10 +277,28 @@ residual_estimator <- list(
       moments = moments_told(out$moments, ask, n),
       cuts = if (!is.null(out$cuts)) list(sum = as.vector(out$cuts$sum) / 2^ask$cut_bits,
                                           scale = out$cuts$scale / 2^ask$cut_bits),
-      coefficients = if (ask$curve) fit$value else fit$scaled_coefficients, mechanism = "geometric",
+      coefficients = if (ask$curve) fit$value else fit$scaled_coefficients, 
+      mechanism = if (is.null(squares$law)) "geometric" else "gaussian", details = out$details,
       sensitivity = ask$bound^2, budget = budget, guarantee = plan$guarantee
     )
   }
+)
+
+# the same of a line's records at sites
+shared_residual_estimator <- list(
+  entry = function(plan, ask) entry_words("dp_residual_scale", "gaussian", ask$unit),
+  parts = residual_estimator$parts,
+  plan = function(ask) plan_shared_residual(ask),
+  ready = function(records, plan, ask) {
+    check_policies(records$data, list(shared_request(plan, plan$about)))
+    records
+  },
+  draw = function(records, plan, ask, budget) {
+    found <- draw_shared_sum(records$data, plan, ask$shares, "inference.md, 7")
+    list(squares = list(sum = found$sum, scale = found$sd, law = "normal"),
+         details = shared_details(list(shares = ask$shares)))
+  },
+  answer = residual_estimator$answer
 )
 
 # degrees of freedom that residuals leave, of each sum of squares

@@ -9,8 +9,10 @@ format.riemdp_residual_scale <- function(x, ...) {
             if (of_rows(x$guarantee)) "records" else "units", scale_of(x)),
     paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, x$n))),
     paste0("  ", protection_words(x)),
-    sprintf("  residuals cut at %.4g public scales; the noise's scale is %.3g of a mean square, on public scales",
-            x$bound, x$squares$scale / counted_or_told(x)),
+    sprintf("  residuals cut at %.4g public scales; the noise's %s is %.3g of a mean square, on public scales",
+            x$bound, if (is.null(x$squares$law)) "scale" else "standard deviation",
+            x$squares$scale / counted_or_told(x)),
+    if (!is.null(x$details$sites)) paste0("  noise ", share_words(x$details)),
     if (!is.null(x$moments)) {
       sprintf("  with first and second moments of %d predictor%s; the noise's scale is %.3g of a mean",
               nrow(x$moments$xx) - 1L, if (nrow(x$moments$xx) > 2) "s" else "", x$moments$scale / counted_or_told(x))

@@ -21,6 +21,14 @@ laplace_between <- function(count, scale, lower, upper) {
   scale * ifelse(u < 0.5, log(2 * u), -log(2 * (1 - u)))
 }
 
+# the same of a normal law
+normal_between <- function(count, sd, lower, upper) {
+  if (lower > 0) return(-normal_between(count, sd, -upper, -lower))
+  ends <- stats::pnorm(c(lower, upper), sd = sd, log.p = TRUE)
+  u <- stats::runif(count)
+  stats::qnorm(ends[2] + log(u + (1 - u) * exp(ends[1] - ends[2])), sd = sd, log.p = TRUE)
+}
+
 # How many records there are in each of `count` draws: list(all, taken), of which the fit took the latter. A private
 # number is the released one less a draw of its noise that leaves `least` at least.
 drawn_sizes <- function(r, count, least) {
@@ -33,15 +41,16 @@ drawn_sizes <- function(r, count, least) {
 # Variances of errors: the released sums less noise that leaves them between 0 and the most they can be, over
 # chi-squared numbers. A row of each draw, a column for each sum; `n` and `left` may be numbers for each draw.
 drawn_variances <- function(squares, n, most, left, count) {
+  between <- if (identical(squares$law, "normal")) normal_between else laplace_between
   vapply(squares$sum, function(s) {
-    pmax(drawn_sums(s, squares$scale, n * most, count) / stats::rchisq(count, left), 1e-14 * most)
+    pmax(drawn_sums(s, squares$scale, n * most, count, between) / stats::rchisq(count, left), 1e-14 * most)
   }, numeric(count))
 }
 
 # A released sum less draws of its noise that leave it between 0 and `most`, one number or one for each draw
-drawn_sums <- function(sum, scale, most, count = length(most)) {
-  if (length(most) == 1) return(sum - laplace_between(count, scale, sum - most, sum))
-  sum - vapply(most, function(m) laplace_between(1, scale, sum - m, sum), 0)
+drawn_sums <- function(sum, scale, most, count = length(most), between = laplace_between) {
+  if (length(most) == 1) return(sum - between(count, scale, sum - most, sum))
+  sum - vapply(most, function(m) between(1, scale, sum - m, sum), 0)
 }
 
 # Normal errors in the place of those that a loss has cut, one a draw: their standard deviation `sd` in a coordinate, so

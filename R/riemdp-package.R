@@ -38,7 +38,7 @@
 #    regression-kng regression-published regression-sites groups-sites dp-mean dp-regression dp-conformal dp-test
 #    dp-test-plan dp-test-any dp-select
 #    chunk-optimize problem optimize optimum-run optimum-size checkpoint dp-optimize components-plan
-#    dp-pca dp-pga dp-covariance spline-local spline dp-spline dp-residual-scale
+#    dp-pca dp-pga dp-covariance spline-local spline dp-spline residual-sums residual-sites dp-residual-scale
 #  7  Answers: what releases print, say and refuse
 #    error-words uncertainty release refused dp-region-plan dp-mean-object dp-median-object dp-local-object
 #    dp-variance-object dp-conformal-object population-equation lm-population dp-test-object dp-lm-object

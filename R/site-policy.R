@@ -19,9 +19,10 @@
 #'   (gradients of a [problem()] at a public point, for [dp_optimize()]), `"scatter"` (products of the coordinates of
 #'   logarithms at a public point of the ball, for [dp_covariance()], [dp_pga()] and [dp_pca()]; `dp_pga()` that looks
 #'   for a mean first needs `"mean"` as well); for `columns` `"products"` (of predictors and responses, each in its
-#'   public range, for [dp_lm()]), where one has points also `"curve"` (gradients of a curve, for [dp_regression()]) and
-#'   `"groups"` (tangent vectors and numbers of records, a block for each group, for [dp_mean()] with a formula). By
-#'   default the first two, or for `columns` all of theirs.
+#'   public range, for [dp_lm()]) and `"residuals"` (cut squares of residuals from a line, for [dp_residual_scale()]),
+#'   where one has points also `"curve"` (gradients of a curve, for [dp_regression()]) and `"groups"` (tangent vectors
+#'   and numbers of records, a block for each group, for [dp_mean()] with a formula). By default the first two, or for
+#'   `columns` all of theirs.
 #' @param trust `"noise"`: every answer carries noise, drawn at the site and paid for from its ledger. `"curator"`: sums
 #'   as they are are answered as well, and **whoever asks is trusted** with all that they tell, single records included;
 #'   see [sites()]. Under an analyst who isn't the curator that is no protection.

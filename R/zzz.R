@@ -5,7 +5,7 @@ furnish <- function() {
                  LINEAR_KERNELS, DESCENT_KERNELS, SPLINE_KERNELS, RESIDUAL_KERNELS)
   for (kernels in tables) register("kernel", kernels)
   for (vectors in list(MEAN_VECTORS, PROBLEM_VECTORS, SCATTER_VECTORS, PRODUCT_VECTORS, CURVE_VECTORS,
-                       GROUP_VECTORS)) {
+                       GROUP_VECTORS, RESIDUAL_VECTORS)) {
     register("vector", vectors)
   }
   register("problem", PROBLEM_MAKERS)

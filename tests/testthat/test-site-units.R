@@ -28,6 +28,7 @@ requests <- local({
     gradient = list(x, list(vector = "gradient", M = M, center = c(1, 0, 0, 1), radius = 1.2, problem = problem_huber(M, 0.9))),
     scatter = list(x, list(vector = "scatter", M = M, center = c(1, 0, 0, 1), radius = 1.2, at = c(0.1, 0, 0.2))),
     products = list(rows, list(vector = "products", model = lines, radius = 2.5, weight = 0.7)),
+    residuals = list(rows, list(vector = "residuals", model = lines, radius = 2.5, at = c(0.3, -0.2, 0.5, 0.1), weight = 1.5)),
     curve = list(list(shape = points, age = rows$age),
                  list(vector = "curve", M = S, center = c(0, 0, 1), at = c(0.05, 0), model = bend, radius = 0.05, weight = 0.2,
                                                               frame = as.vector(frame[[1]]), lambda = frame[[2]], speed = 0.2))
