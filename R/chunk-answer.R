@@ -81,6 +81,8 @@ product_rows <- function(a) {
 # Least radius whose square doubles hold, and how many steps the sum over all records may reach: so far three roundings
 # to doubles move it by less than a hundredth of a step
 LEAST_RADIUS <- 1e-150
+MOST_RADIUS <- 1e100
+radius_fits <- function(radius) radius >= LEAST_RADIUS && radius <= MOST_RADIUS
 LATTICE_MOST <- 2^44
 
 steps_fit <- function(request, n, step) isTRUE(n * vector_length(request) / step <= LATTICE_MOST)

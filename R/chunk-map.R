@@ -28,6 +28,7 @@ chunk_tasks <- function(x, request, each, only, other) {
   home <- process_name()
   lapply(seq_along(only), function(j) {
     i <- only[j]
+    if (identical(x$pieces[[i]]$kind, "site")) request$id <- random_id() # asked again it is the same request
     list(number = j, chunk = i, piece = x$pieces[[i]], other = if (!is.null(other)) x$pieces[[other[j]]],
          reader = x$reader, own = x$own, open = x$open, shape = x$shape, columns = x$columns, unit = x$unit,
          size = if (is.null(x$sizes)) NULL else x$sizes[i], request = c(request, if (!is.null(each)) each[[j]]),
@@ -85,6 +86,12 @@ keep_random_state <- function(expr) {
     assign(".Random.seed", old, globalenv())
   })
   expr
+}
+
+# 128 random bits of the system's, as text
+random_id <- function() {
+  parts <- vapply(1:8, function(i) .Call(riemdp_system_uniform, euclidean(1)), numeric(1))
+  paste(sprintf("%04x", as.integer(floor(parts * 65536))), collapse = "")
 }
 
 process_name <- function() paste(remember("node", function() Sys.info()[["nodename"]]), Sys.getpid())

@@ -159,50 +159,6 @@ site <- function(n, ask) {
   structure(list(n = as.double(check_count(n, "n", most = 2^31 - 1)), ask = ask), class = "riemdp_site")
 }
 
-#' @rdname sites
-#' @export
-site_answer <- function(request, x, answers = c("noisy", "sums"), ledger = NULL, ..., least = 0, data_set = "default",
-                        part = NULL,
-                        delta = NULL) {
-  check_no_more(...)
-  answers <- check_choice(answers, "answers", c("noisy", "sums"))
-  if (!is.null(ledger)) check_ledger(ledger)
-  if (is.null(ledger) && answers == "noisy") {
-    abort_riemdp("argument",
-                 "a site that answers with noise needs a `ledger`: each answer costs anew. See dp_ledger().")
-  }
-  least <- check_number(least, "least", least = 0)
-  check_site_request(request, answers, least)
-  if (request$kernel == "noisy" && !is.null(ledger) && !in_simulation()) {
-    pay_answer(ledger, answer_event(request), data_set, part, delta, named_files(x))
-  }
-  tryCatch(silently(chunk_answer(request, x)), error = function(e) {
-    abort_riemdp("refused", "the request can't be answered.") # what went wrong may be about records
-  })
-}
-
-# that a site's policy allows the answer
-check_site_request <- function(request, answers, least) {
-  refuse <- function(...) abort_riemdp("refused", paste0(...))
-  kernel <- if (is.list(request)) request$kernel
-  if (!is.character(kernel) || length(kernel) != 1 || !kernel %in% SITE_KERNELS[[answers]] ||
-      !isTRUE(request$private)) {
-    refuse("this site answers with clipped sums", if (answers == "noisy") " that carry noise",
-           " only, and with no counts.")
-  }
-  if (holds_code(unclass(request))) refuse("requests with functions are not run at a site.")
-  step <- request$step
-  clipped <- is.list(step) && isTRUE(step$clip < Inf) && identical(step$losses, FALSE)
-  if (kernel == "gradients" && !clipped) refuse("this site gives clipped gradients only.")
-  if (kernel == "noisy" && !enough_noise(request, least)) refuse("the noise asked for is too small for this site.")
-}
-
-# FALSE too where the request names no sum that there is
-enough_noise <- function(request, least) {
-  is_positive(request$sd) && is_positive(request$radius) && request$radius >= LEAST_RADIUS &&
-    isTRUE(tryCatch(request$sd >= least * vector_moved(request), error = function(e) FALSE))
-}
-
 holds_code <- function(v) {
   is.function(v) || is.language(v) || is.environment(v) || (is.list(v) && any(vapply(v, holds_code, NA)))
 }
@@ -254,10 +210,14 @@ site_mu <- function(shares, mu) mu * if (is.null(shares$threshold)) sqrt(shares$
 # policy, n, unit, price, left), NA where it isn't known
 holder_prices <- function(holders, mu) {
   lapply(holders, function(h) {
-    told <- if (!is.null(h$budget)) tryCatch(h$budget(), riemdp_error = function(e) NULL)
+    refused <- FALSE
+    told <- if (!is.null(h$budget)) tryCatch(h$budget(), riemdp_error = function(e) {
+      refused <<- inherits(e, "riemdp_error_refused")
+      NULL
+    })
     row <- if (!is.null(told)) told[told$unit %in% c("mu^2", "rho"), ]
     known <- !is.null(row) && nrow(row) == 1
-    list(site = h$site, policy = h$policy, n = h$n, unit = if (known) row$unit else NA_character_,
+    list(site = h$site, policy = h$policy, n = h$n, refused = refused, unit = if (known) row$unit else NA_character_,
          price = if (known) mu^2 / c("mu^2" = 1, rho = 2)[[row$unit]] else NA_real_,
          left = if (known) row$left else NA_real_)
   })
@@ -267,6 +227,11 @@ holder_prices <- function(holders, mu) {
 check_holders <- function(holders, shares, mu) {
   if (is.null(mu)) return(invisible())
   told <- holder_prices(holders, site_mu(shares, mu))
+  silent <- Filter(function(h) h$refused, told)
+  if (length(silent) > shares$sites - (shares$threshold %||% shares$sites)) {
+    abort_riemdp("refused", sprintf("the site \"%s\" has no budget for whoever asks. Nothing was asked of any site.",
+                                    silent[[1]]$site))
+  }
   poor <- Filter(function(h) isTRUE(h$left < h$price * (1 - 1e-9)), told)
   if (length(poor) <= shares$sites - (shares$threshold %||% shares$sites)) return(invisible())
   abort_riemdp("budget", sprintf(
@@ -375,11 +340,3 @@ answer_noise <- function(request, n) {
   }, 0)
 }
 
-# before the noise is drawn
-pay_answer <- function(ledger, event, data_set, part, delta, files, once = NULL) {
-  tryCatch(
-    spend_event(ledger, event, "site_answer", data_set, part, if (!is.null(delta)) check_delta(delta), files = files,
-                once = once),
-    riemdp_error_budget = function(e) abort_riemdp("refused", "the budget of this site doesn't cover the answer.")
-  )
-}

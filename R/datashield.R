@@ -103,8 +103,7 @@ csv_numbers <- function(table) {
 # hosts that this process has opened: sessions of secure sums live in them
 open_hosts <- new.env(parent = emptyenv())
 
-ds_host <- function(site) {
-  root <- getOption("riemdp.sites")
+ds_host <- function(site, root = getOption("riemdp.sites")) {
   if (!is_string(root) || !dir.exists(root)) return(NULL)
   names <- list.dirs(root, full.names = FALSE, recursive = FALSE)
   if (is.null(site) && length(names) == 1) site <- names
@@ -116,15 +115,23 @@ ds_host <- function(site) {
   open_hosts[[dir]]
 }
 
-# Whether a site's policy is within what the server's administrator asks of all: options, as DataSHIELD sets them
-within_profile <- function(host) {
+# what the server's administrator asks of all: options, as DataSHIELD sets them
+server_profile <- function() {
   asked <- function(name, default) {
     value <- getOption(name, getOption(paste0("default.", name), default))
-    if (is_single(value) && is.atomic(value)) suppressWarnings(as.numeric(as.character(value))) else NA
+    if (!is_single(value) || !is.atomic(value)) return(NA)
+    if (is.logical(value) || value %in% c("TRUE", "FALSE")) return(as.numeric(as.logical(value)))
+    suppressWarnings(as.numeric(as.character(value)))
   }
-  curator <- isTRUE(as.logical(getOption("riemdp.curator", FALSE)))
-  isTRUE(host$n >= asked("nfilter.subset", 3) && host$policy$least_noise >= asked("riemdp.least_noise", 0) &&
-           (curator || host$policy$trust != "curator"))
+  list(root = getOption("riemdp.sites"), analyst = getOption("riemdp.analyst"),
+       curator = identical(asked("riemdp.curator", FALSE), 1), records = asked("nfilter.subset", 3),
+       noise = asked("riemdp.least_noise", 0))
+}
+
+# whether a site's policy is within that
+within_profile <- function(host, profile) {
+  isTRUE(host$n >= profile$records && host$policy$least_noise >= profile$noise &&
+           (profile$curator || host$policy$trust != "curator"))
 }
 
 #' @rdname datashield
@@ -132,10 +139,11 @@ within_profile <- function(host) {
 riemdpReplyDS <- function(message, site = NULL) { # nolint: object_name_linter. (DataSHIELD's own)
   refused <- wire_write("refusal", id = NOBODY, reason = "failed")
   tryCatch(silently({
-    host <- ds_host(site)
+    profile <- server_profile() # before arguments are evaluated, whose code could set options
+    host <- ds_host(site, profile$root)
     if (is.null(host)) return(refused)
-    if (!within_profile(host)) return(wire_write("refusal", id = NOBODY, reason = "profile"))
-    site_reply(host, url_text(message), getOption("riemdp.analyst"))
+    if (!within_profile(host, profile)) return(wire_write("refusal", id = NOBODY, reason = "profile"))
+    site_reply(host, url_text(message), profile$analyst)
   }), error = function(e) refused)
 }
 
@@ -184,6 +192,9 @@ ds_sends <- function(conns, site) {
 #' @rdname datashield
 #' @export
 ds_dp_mean <- function(conns, manifold, ..., formula = NULL, how = list(shares = TRUE), site = NULL) {
+  if (any(c("mechanism", "data", "x", "M") %in% ...names())) {
+    abort_riemdp("argument", "the records are those of `conns`, and the mechanism is \"tangent\".")
+  }
   x <- do.call(ds_sites, c(list(conns, site = site), how))
   if (is.null(formula)) return(dp_mean(x, manifold, ..., mechanism = "tangent"))
   dp_mean(formula, M = manifold, data = x, ..., mechanism = "tangent")

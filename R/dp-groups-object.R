@@ -66,6 +66,8 @@ format.riemdp_groups <- function(x, ...) {
             "; sizes are released with noise"),
     paste0("  ", origin_words(x)),
     if (!is.null(x$subspace)) paste0("  ", subspace_words(x)),
+    silent_sites(x$sites, "sizes and means "),
+    if (!is.null(x$target)) paste0("  each ", x$target),
     if (length(x$suppressed)) sprintf("  not shown, as their released size is below %g: %s", x$suppress,
                                       paste(x$suppressed, collapse = ", ")),
     strwrap(paste0("expected errors and 95 % regions are ", sub("^O", "o", error_note(error_kind(x)))), 110, 2, 4),
@@ -105,12 +107,12 @@ explain.riemdp_groups <- function(x, ...) {
   cat(strwrap(if (x$guarantee$adjacency == "add-remove") {
     paste("Groups: one record more or less touches one group, so each has all of epsilon",
           "(proofs/mean-sensitivity.md, section 15).")
-  } else if (length(x$groups) && identical(x$groups[[1]]$size$form, "shared")) {
+  } else if (identical(x$form, "shared")) {
     paste("Groups: a replaced record leaves one group and enters another, or changes within one. All sizes and the",
           "sums of all groups' logarithms at the centre are one vector, which it moves by at most twice the radius, a",
           "size counting as much as the radius. Sizes and sums are released with normal noise of all sites",
           "(proofs/federation.md, section 3).")
-  } else if (length(x$groups) && identical(x$groups[[1]]$size$form, "joint")) {
+  } else if (identical(x$form, "joint")) {
     paste("Groups: a replaced record leaves one group and enters another, or changes within one. All sizes and means",
           "are one release, in which each of the two groups costs half of the price. Sizes add up to the public number",
           "of all records (with those in none of the groups, where there may be some; proofs/mean-sensitivity.md,",
@@ -121,7 +123,11 @@ explain.riemdp_groups <- function(x, ...) {
           "in none of the groups, where there may be some); the means of the two groups that a record touches together",
           "cost the rest of epsilon (proofs/mean-sensitivity.md, section 15).")
   }, exdent = 2), sep = "\n")
-  if (!is.null(x$unit)) {
+  if (!is.null(x$unit) && identical(x$form, "shared")) {
+    cat(strwrap(paste("A record is here a unit: it counts once, in each group by the share of its rows that name that",
+                      "group, with the average of their logarithms. Rows without a group, or in none, count in none",
+                      "(proofs/federation.md)."), exdent = 2), sep = "\n")
+  } else if (!is.null(x$unit)) {
     cat(strwrap(paste("A record is here a unit with all its rows: the mean of its own, in the one group that its rows",
                       "name. Rows without a group say nothing of it; a unit whose rows name several groups, or none,",
                       "is in none (proofs/mean-sensitivity.md, section 13)."), exdent = 2), sep = "\n")

@@ -91,7 +91,9 @@ counted_words <- function(r) {
 }
 
 # whether units count with averages of their records' vectors, as at sites, not with a point each
-of_averages <- function(r) !is.null(r$unit) && !is.null(r$details$sites %||% r$components$details$sites)
+of_averages <- function(r) {
+  !is.null(r$unit) && !is.null(r$details$sites %||% r$components$details$sites %||% r$sites$sites)
+}
 
 AVERAGES_SENTENCE <- paste(
   "At sites a unit counts once, with the average of its records' vectors (proofs/federation.md): not with a mean of",

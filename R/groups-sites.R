@@ -28,7 +28,13 @@ sites_formula <- function(formula, M, data, unit, by, levels) {
   p <- length(names)
   model <- list(responses = list(as.character(formula[[2]])), predictors = as.list(names), x = unname(levels),
                 y = matrix(c(0, 1, 1), 3), parts = lapply(seq_len(p), as.double))
-  if (!is_model(model)) abort_riemdp("unsupported", "sites take columns with plain names, and at most 500 groups.")
+  if (model_width(model) > MODEL_COLUMNS || model_groups(list(model = model)) > GROUPS_MOST) {
+    abort_riemdp("unsupported", sprintf("sites take at most %d groups, and %d levels of all variables together.",
+                                        GROUPS_MOST, MODEL_COLUMNS))
+  }
+  if (!is_model(model)) {
+    abort_riemdp("unsupported", "sites take names of columns and levels of plain letters, digits and signs (ASCII).")
+  }
   list(x = data, model = model, names = if (p) groups_of_model(model)$names)
 }
 
@@ -61,7 +67,7 @@ groups_block <- function(q) mf_facts(q$M)$dimension + groups_counted(q)
 
 # list(x: points, of: groups)
 groups_records <- function(q, x) {
-  points <- unclass(x)[[q$model$responses[[1]]]]
+  points <- plain_numbers(unclass(x)[[q$model$responses[[1]]]])
   n <- q$rows %||% records_in(points)
   if (!holds_points(q$M, points, n)) points <- NULL # they count as the centre
   if (!groups_counted(q)) return(list(x = points, of = rep(1L, n)))
@@ -125,6 +131,10 @@ shared_groups_ask <- function(ask, x, given, suppress) {
     abort_riemdp("unsupported", paste("sites add normal noise to sums of logarithms at the centre: mechanism =",
                                       "\"tangent\" with `epsilon`, `delta` > 0 and numerics = \"real\" would do."))
   }
+  if (ask$timing != "ordinary" || ask$calibration != "proven" || length(ask$options)) {
+    abort_riemdp("unsupported", paste("groups at sites have normal noise in ordinary time: no `options`, and neither",
+                                      "timing = \"constant\" nor calibration = \"paper\"."))
+  }
   ask$about <- list(vector = "groups", model = given$model)
   ask$invalid <- "center" # nobody looks at records
   ask$names <- given$names
@@ -159,7 +169,8 @@ plan_shared_groups <- function(ask) {
 # a plan of one group at its released size
 group_at <- function(plan, ask, sd, count) {
   plan$scale <- sd / max(1, count)
-  plan$noise_error <- plan$expected_error <- shared_group_error(ask, plan$scale)
+  # the release and the mean of logarithms are both in the ball
+  plan$noise_error <- plan$expected_error <- min(2 * ask$ball$radius, shared_group_error(ask, plan$scale))
   plan
 }
 

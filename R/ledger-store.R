@@ -24,11 +24,6 @@ sums_max <- function(x, y) {
 
 unhex_sums <- function(text, count) matrix(unhex(text, 2 * count), 2)
 
-random_id <- function() {
-  parts <- vapply(1:8, function(i) .Call(riemdp_system_uniform, euclidean(1)), numeric(1))
-  paste(sprintf("%04x", as.integer(floor(parts * 65536))), collapse = "")
-}
-
 utc_now <- function() format(Sys.time(), "%Y-%m-%dT%H:%M:%SZ", tz = "UTC")
 
 # ---- in memory -------------------------------------------------------------------------------------------------------

@@ -137,6 +137,10 @@ cross_groups <- function(parts, x) {
     names <- as.vector(outer(names, part$names, paste, sep = ":"))
   }
   if (length(names) > 1e4) abort_riemdp("argument", "there may be at most 10,000 groups.")
+  if (anyDuplicated(names)) {
+    abort_riemdp("argument", sprintf("two groups have one name, \"%s\": levels with \":\" in them can't be told apart.",
+                                     names[anyDuplicated(names)]))
+  }
   list(x = x, of = of, names = names)
 }
 
@@ -148,6 +152,7 @@ read_group <- function(by, levels, what = "by") {
     levels <- levels %||% c(FALSE, TRUE)
   }
   plain <- function(x) is.atomic(x) && !is.null(x) && is.null(dim(x)) && !is.object(x)
+  text <- function(x) if (is.numeric(x)) number_text(x) else as.character(x)
   if (is.factor(levels)) levels <- as.character(levels)
   if (!plain(by)) {
     abort_riemdp("argument", sprintf("`%s` must be a vector or factor with an element for each record.", what))
@@ -157,11 +162,11 @@ read_group <- function(by, levels, what = "by") {
                                     " must be declared: which ones occur in the records is private. A factor's ",
                                     "levels are public as they are."))
   }
-  if (!plain(levels) || !length(levels) || anyNA(levels) || anyDuplicated(as.character(levels))) {
+  if (!plain(levels) || !length(levels) || anyNA(levels) || anyDuplicated(text(levels))) {
     abort_riemdp("argument", "`levels` must be different values, at least one, none of them missing.")
   }
   # one that is no UTF-8 is none: else R would compare all of them byte by byte
-  list(of = match(utf8_text(as.character(by)), utf8_text(as.character(levels))), names = as.character(levels))
+  list(of = match(utf8_text(text(by)), utf8_text(text(levels))), names = text(levels))
 }
 
 # a unit's group, of its own rows: the one of all that have one, or none

@@ -67,6 +67,7 @@ site_host <- function(policy, x, ledger, keep = NULL, identity = NULL, unit = NU
     abort_riemdp("argument", sprintf("a policy has `delta` for a ledger with rule = %s, and for no other.",
                                      choice_words(rules_with("stated"))))
   }
+  check_host_ledger(policy, ledger)
   if (!is.null(keep) && !(is_string(keep) && dir.exists(keep))) {
     abort_riemdp("argument", "`keep` must be an existing directory, or NULL.")
   }
@@ -88,6 +89,17 @@ site_host <- function(policy, x, ledger, keep = NULL, identity = NULL, unit = NU
                  keep = keep,
                  identity = if (!is.null(identity)) read_key(identity), sessions = new.env(parent = emptyenv())),
             class = "riemdp_site_host")
+}
+
+# that answers by this policy can be paid from the ledger
+check_host_ledger <- function(policy, ledger) {
+  if (!identical(ledger$adjacency, "replace-one")) {
+    abort_riemdp("argument", "a site's ledger must be one about replaced records: adjacency = \"replace-one\".")
+  }
+  rows <- summary(ledger)
+  if (!any(rows$data_set == policy$data_set & rows$part %in% (policy$part %||% NA))) {
+    abort_unknown_account(policy$data_set, policy$part %||% "")
+  }
 }
 
 # whose each record is, NULL where the policy protects records
@@ -246,18 +258,19 @@ WIRE_TYPES <- list(
   }
 )
 
+# whether a value is of a type, or "?" open
+is_of <- function(value, type) {
+  if (endsWith(type, "?") && is.null(value)) return(TRUE)
+  isTRUE(WIRE_TYPES[[sub("?", "", type, fixed = TRUE)]](value))
+}
+
 # a request as chunk_answer() takes it
 request_of <- function(message) {
   types <- WIRE_REQUESTS[[message$statistic]]
   if (is.null(types)) refuse_because("statistic")
   fields <- message$fields
   if (!all(names(fields) %in% names(types)) || anyDuplicated(names(fields))) refuse_because("message")
-  for (name in names(types)) {
-    open <- endsWith(types[[name]], "?")
-    is <- WIRE_TYPES[[sub("?", "", types[[name]], fixed = TRUE)]]
-    ok <- (open && is.null(fields[[name]])) || isTRUE(is(fields[[name]]))
-    if (!ok) refuse_because("message")
-  }
+  if (!all(vapply(names(types), function(name) is_of(fields[[name]], types[[name]]), NA))) refuse_because("message")
   c(list(kernel = message$statistic, private = TRUE), fields)
 }
 
@@ -288,10 +301,15 @@ hold_to_points <- function(policy, request) {
 hold_to_sums <- function(policy, request) {
   vector <- request$vector %||% "mean"
   if (!vector %in% policy$sums) refuse_because("statistic")
+  if (!vector_fields_fit(request)) refuse_because("message")
+}
+
+# whether it has all that its vector needs, and nothing that another one has
+vector_fields_fit <- function(request) {
   fields <- vector_of(request)$fields
   given <- Filter(function(name) !is.null(request[[name]]), VECTOR_FIELDS)
   needed <- fields[!endsWith(fields, "?")]
-  if (!all(needed %in% given) || !all(given %in% sub("?", "", fields, fixed = TRUE))) refuse_because("message")
+  all(needed %in% given) && all(given %in% sub("?", "", fields, fixed = TRUE))
 }
 
 # what a sum has of its own to ask for
@@ -303,7 +321,7 @@ hold_to_vector <- function(policy, request) {
 
 # a ball around a point of the manifold
 hold_to_ball <- function(request) {
-  if (request$radius < LEAST_RADIUS) refuse_because("ball")
+  if (!radius_fits(request$radius)) refuse_because("ball")
   if (!is_one_point(request$M, request$center)) refuse_because("message")
 }
 
@@ -367,6 +385,80 @@ pay_request <- function(host, event, id, digest, analyst) {
            riemdp_error_replayed = function(e) refuse_because("replayed"))
 }
 
+# ---- a site that a process asks -------------------------------------------------------------------------------------
+
+#' @rdname sites
+#' @export
+site_answer <- function(request, x, answers = c("noisy", "sums"), ledger = NULL, ..., least = 0, data_set = "default",
+                        part = NULL,
+                        delta = NULL) {
+  check_no_more(...)
+  answers <- check_choice(answers, "answers", c("noisy", "sums"))
+  if (!is.null(ledger)) check_ledger(ledger)
+  if (is.null(ledger) && answers == "noisy") {
+    abort_riemdp("argument",
+                 "a site that answers with noise needs a `ledger`: each answer costs anew. See dp_ledger().")
+  }
+  least <- check_number(least, "least", least = 0)
+  request <- known_request(request)
+  check_site_request(request, answers, least)
+  if (request$kernel == "noisy") check_sum_request(request, x)
+  if (request$kernel == "noisy" && !is.null(ledger) && !in_simulation()) {
+    pay_answer(ledger, answer_event(request), data_set, part, delta, named_files(x))
+  }
+  tryCatch(silently(chunk_answer(request, x)), error = function(e) {
+    abort_riemdp("refused", "the request can't be answered.") # what went wrong may be about records
+  })
+}
+
+# what of a request its statistic has: all else isn't looked at, least of all what would stand for the site's own numbers
+known_request <- function(request) {
+  kernel <- if (is.list(request)) request[["kernel"]]
+  types <- if (is_string(kernel) && !kernel %in% WIRE_SECURE) WIRE_REQUESTS[[kernel]]
+  unclass(request)[intersect(c("kernel", "private", "seed", names(types)), names(request))]
+}
+
+# that a request for a sum with noise has what belongs to that, and that there can be one
+check_sum_request <- function(request, x) {
+  types <- WIRE_REQUESTS$noisy
+  refuse <- function(e) abort_riemdp("refused", "the request isn't one for a sum that there is.")
+  if (!all(vapply(names(types), function(name) is_of(request[[name]], types[[name]]), NA))) refuse()
+  if (!vector_fields_fit(request)) refuse()
+  tryCatch(check_answerable(request, 1), riemdp_reason = refuse)
+  if (!is.null(request$model) && !all(unlist(request$model[c("responses", "predictors")]) %in% names(x))) refuse()
+}
+
+# that a site's policy allows the answer
+check_site_request <- function(request, answers, least) {
+  refuse <- function(...) abort_riemdp("refused", paste0(...))
+  kernel <- if (is.list(request)) request$kernel
+  if (!is.character(kernel) || length(kernel) != 1 || !kernel %in% SITE_KERNELS[[answers]] ||
+      !isTRUE(request$private)) {
+    refuse("this site answers with clipped sums", if (answers == "noisy") " that carry noise",
+           " only, and with no counts.")
+  }
+  if (holds_code(unclass(request))) refuse("requests with functions are not run at a site.")
+  step <- request$step
+  clipped <- is.list(step) && isTRUE(step$clip < Inf) && identical(step$losses, FALSE)
+  if (kernel == "gradients" && !clipped) refuse("this site gives clipped gradients only.")
+  if (kernel == "noisy" && !enough_noise(request, least)) refuse("the noise asked for is too small for this site.")
+}
+
+# FALSE too where the request names no sum that there is
+enough_noise <- function(request, least) {
+  is_positive(request$sd) && is_positive(request$radius) && radius_fits(request$radius) &&
+    isTRUE(tryCatch(request$sd >= least * vector_moved(request), error = function(e) FALSE))
+}
+
+# before the noise is drawn
+pay_answer <- function(ledger, event, data_set, part, delta, files, once = NULL) {
+  tryCatch(
+    spend_event(ledger, event, "site_answer", data_set, part, if (!is.null(delta)) check_delta(delta), files = files,
+                once = once),
+    riemdp_error_budget = function(e) abort_riemdp("refused", "the budget of this site doesn't cover the answer.")
+  )
+}
+
 # ---- answers that went out -------------------------------------------------------------------------------------------
 
 # the request's own text and who sent it name its answer: another request under the same number finds none
@@ -410,7 +502,8 @@ site_remote <- function(send, ...) {
 
 # what a site's budget has left for whoever asks
 budget_left <- function(send) {
-  told <- wire_read(send(wire_write("ledger")), "budget")
+  told <- wire_read(send(wire_write("ledger")), c("budget", "refusal"))
+  if (told$type == "refusal") abort_riemdp("refused", paste0(reason_words(told$reason), "."))
   value <- if (is.list(told$value)) told$value
   rows <- length(value$unit)
   ok <- rows >= 1 && all(vapply(value$unit, is_string, NA)) &&
@@ -477,8 +570,8 @@ ask_remote <- function(send, request, hash) {
   types <- WIRE_REQUESTS[[kernel]]
   if (is.null(types)) refuse("the site's policy doesn't have this statistic.")
   seed <- if (in_simulation()) request$seed
+  id <- request$id %||% random_id()
   request <- request[intersect(names(types), names(request))]
-  id <- random_id()
   text <- wire_write("request", id = id, policy = hash, statistic = kernel,
                      fields = lapply(request, wire_value))
   # a seed isn't sent; a site of this process draws by it in a simulation

@@ -97,7 +97,9 @@ test_that("a site pays for each noisy answer before its noise is drawn", {
   broken <- budget()
   bad <- request
   bad$center <- c(1, 0)
-  expect_error(site_answer(bad, north, ledger = broken), "can't be answered", class = "riemdp_error_refused")
+  expect_error(site_answer(bad, north, ledger = broken), "a sum that there is", class = "riemdp_error_refused")
+  expect_equal(summary(broken)$spent[1], 0)
+  expect_error(site_answer(request, list("no", "points"), ledger = broken), "can't be answered", class = "riemdp_error_refused")
   expect_equal(summary(broken)$spent[1], mu^2, tolerance = 1e-9)
   # a trusted curator's noisy sums are paid for as well where the site keeps a ledger
   kept <- budget()

@@ -64,7 +64,12 @@ test_that("a server's disclosure profile stands above the policies of its sites"
   policy <- asNamespace("riemdp")$policy_hash(read_site_policy(file.path(root, "north", "policy.json")))
   count <- wire_write("request", id = asNamespace("riemdp")$random_id(), policy = policy, statistic = "check", fields = list(M = wire_value(M)))
   expect_identical(reason(send(count)), "profile")
-  for (off in list("FALSE", NA, 0, "no", c(TRUE, TRUE))) {
+  # an argument that sets the options comes too late
+  expect_identical(reason(riemdpReplyDS(text_url(wire_write("hello")), site = {
+    options(riemdp.curator = TRUE)
+    "north"
+  })), "profile")
+  for (off in list("FALSE", NA, 0, "no", c(TRUE, TRUE), -1, 2, list(TRUE))) {
     options(riemdp.curator = off)
     expect_identical(told()$reason, "profile")
   }

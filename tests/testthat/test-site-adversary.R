@@ -536,3 +536,76 @@ test_that("after a dropout sensitivity is that of who is left, and print says wh
   fit <- dp_lm(y ~ x1, lost(lapply(1:4, function(i) of(i, lines_of(30), least_noise = 1e-9, columns = LINE_TYPES))), 1, 1e-6, LINE_BOUNDS[c("x1", "y")])
   expect_output(print(fit), "3 of 4 sites: the others didn't answer")
 })
+
+test_that("a request doesn't bring what stands for the site's own numbers", {
+  M <- spd(2)
+  n <- 60
+  x <- wishart_spd[, , 1:n]
+  q <- list(kernel = "noisy", private = TRUE, M = M, center = c(1, 0, 0, 1), radius = 2, sd = 1e-3)
+  answer <- function(request, x, ...) with_simulation(1, site_answer(request, x, ledger = budget(), ...))
+  plain <- answer(q, x)
+  # one record by itself, a thousand times over
+  for (own in list(list(share = c(1e3, rep(0, n - 1))), list(sharex = c(1e3, rep(0, n - 1))), list(rows = 1), list(units = 1e9), list(size = n - 1),
+                   list(counts = "own"), list(counts = "frame"), list(id = "a"))) {
+    expect_identical(answer(c(q, own), x), plain)
+  }
+  refused <- function(request, x) expect_error(answer(request, x), class = "riemdp_error_refused")
+  ledger <- budget()
+  for (odd in list(list(model = list(1)), list(vector = "none"), list(vector = c("mean", "mean")), list(at = 1), list(problem = problem_huber(M, 1)))) {
+    expect_error(site_answer(utils::modifyList(q, odd), x, ledger = ledger), class = "riemdp_error_refused")
+  }
+  expect_equal(nrow(ledger_history(ledger)), 0)
+  refused(utils::modifyList(q, list(center = c(1, 0))), x)
+  refused(utils::modifyList(q, list(radius = 1e200)), x)
+  # a table, where one cell of text speaks for itself alone
+  S <- sphere(2)
+  set.seed(1)
+  shape <- mf_exp(S, c(0, 0, 1), cbind(matrix(rnorm(2 * n, sd = 0.2), n), 0))
+  table <- list(shape = shape, sex = rep(c("f", "m"), n / 2))
+  model <- list(responses = list("shape"), predictors = list("sex"), x = list(list("f", "m")), y = matrix(c(0, 1, 1), 3), parts = list(1))
+  g <- list(kernel = "noisy", private = TRUE, vector = "groups", M = S, center = c(0, 0, 1), radius = 0.4, model = model, sd = 1e-6)
+  clean <- answer(g, table)
+  text <- table
+  text$shape <- matrix(as.character(shape), n)
+  text$shape[1, 1] <- "oops"
+  expect_lte(sqrt(sum((answer(g, text) - clean)^2)), 0.8)
+  text$shape <- as.data.frame(text$shape)
+  expect_lte(sqrt(sum((answer(g, text) - clean)^2)), 0.8)
+  # nor does a column that isn't there make groups of nobody
+  refused(replace(g, "model", list(replace(model, "predictors", list(list("arm"))))), table)
+})
+
+test_that("what is asked again is the same request, paid for once", {
+  M <- spd(2)
+  folder <- tempfile()
+  dir.create(folder)
+  hosts <- lapply(c("a", "b"), function(name) site_host(site_policy(name, M, 2, 1e-9), wishart_spd[, , 1:40], budget(), keep = folder))
+  lose <- 2
+  x <- do.call(sites, c(lapply(hosts, function(h) site_remote(function(text) site_reply(h, text))), list(shares = TRUE, map = function(X, FUN) {
+    out <- lapply(X, FUN)
+    lose <<- lose - 1
+    if (lose >= 0) stop("lost")
+    out
+  })))
+  r <- dp_mean(x, M, 1, diag(2), 1, delta = 1e-6, mechanism = "tangent")
+  for (h in hosts) {
+    expect_identical(nrow(ledger_history(h$ledger)), 1L)
+    expect_equal(summary(h$ledger)$spent[1], guarantee(r)$mu^2, tolerance = 1e-6)
+  }
+})
+
+test_that("a site that is sure to refuse keeps the others from paying", {
+  M <- spd(2)
+  host <- function(name, ledger, ...) site_host(site_policy(name, M, 2, 1e-9, ...), wishart_spd[, , 1:40], ledger)
+  argument <- function(...) expect_error(host(...), class = "riemdp_error_argument")
+  argument("b", budget(), data_set = "other")
+  argument("b", budget(), part = "north")
+  argument("b", dp_ledger(epsilon = 1, delta = 1e-6, rule = "gdp", adjacency = "add-remove"))
+  quotas <- host("b", dp_ledger(epsilon = 1e9, delta = 1e-6, rule = "gdp", quotas = c(ann = 1)))
+  first <- host("a", budget())
+  x <- do.call(sites, c(lapply(list(first, quotas), function(h) site_remote(function(text) site_reply(h, text))), list(shares = TRUE)))
+  expect_error(dp_mean(x, M, 1, diag(2), 1, delta = 1e-6, mechanism = "tangent"), "\"b\" has no budget for whoever asks",
+               class = "riemdp_error_refused")
+  expect_equal(nrow(ledger_history(first$ledger)), 0)
+  expect_true(is.na(site_prices(x, 1, 1e-6)$left[2]))
+})

@@ -257,8 +257,8 @@ test_that("what a policy doesn't have is refused before anything is paid", {
   expect_identical(spent(host), 0)
   expect_identical(spent(only), 0)
   expect_length(reply(host, ok), 6)
-  expect_identical(site_policy("q", M, 1, 1, columns = TYPES)$sums, c("curve", "groups", "products"))
-  expect_identical(site_policy("q", M, 1, 1, columns = TYPES["scan"])$sums, c("curve", "groups", "products"))
+  expect_identical(site_policy("q", M, 1, 1, columns = TYPES)$sums, c("curve", "groups", "products", "residuals"))
+  expect_identical(site_policy("q", M, 1, 1, columns = TYPES["scan"])$sums, c("curve", "groups", "products", "residuals"))
   expect_error(site_policy("q", least_noise = 1, columns = TYPES["sex"], sums = "groups"), class = "riemdp_error_argument")
   # the analyst's side looks before anybody pays
   hosts <- list(host_of("a", part(1:100)), host_of("b", part(101:300), sums = "products"))
@@ -316,4 +316,52 @@ test_that("secure sums of groups have one curator's noise", {
   one <- means(remotes(hosts, secure = TRUE, colluding = 0), 1, scan ~ 1, NULL)
   expect_equal(one$scale * 300, 0.8 / mu, tolerance = 2e-3)
   expect_output(explain(g[["f"]]), "added under masks")
+})
+
+test_that("what is printed of groups at sites is what was released", {
+  refused <- function(class, ...) expect_error(means(remotes(hosts_of(), shares = TRUE), 1, ...), class = paste0("riemdp_error_", class))
+  refused("unsupported", timing = "constant")
+  refused("unsupported", calibration = "paper")
+  refused("unsupported", options = list(noise = "knorm"))
+  g <- means(remotes(hosts_of(), shares = TRUE), 1e-3, suppress = 1e9)
+  expect_length(g$groups, 0)
+  expect_output(explain(g), "one vector, which it moves")
+  expect_output(print(g), "NOT the Frechet mean")
+  # no farther from what it is about than the ball is wide
+  g <- with_simulation(1, means(remotes(hosts_of(), shares = TRUE), 1e-3))
+  for (one in g$groups) expect_lte(one$expected_error, 0.8)
+  # names that can't be told apart, and too many
+  columns <- c(scan = "points", a = "text", b = "text")
+  x <- list(scan = records$scan[1:20, ], a = rep("a", 20), b = rep("c", 20))
+  host <- site_host(site_policy("n", M, 1, 1e-6, columns = columns), x, budget())
+  expect_error(means(remotes(list(host), shares = TRUE), 1, scan ~ a + b, list(a = c("a", "a:b"), b = c("c", "b:c"))), "one name, \"a:b:c\"",
+               class = "riemdp_error_argument")
+  expect_error(means(remotes(list(host), shares = TRUE), 1, scan ~ a, list(a = 1:600)), "at most 500 groups", class = "riemdp_error_unsupported")
+  expect_error(means(remotes(list(host), shares = TRUE), 1, scan ~ a, list(a = c("m\"", "f"))), "plain letters", class = "riemdp_error_unsupported")
+  # whole numbers are the text that cells are read as
+  x$a <- rep(c(1e5, 2), 10)
+  host <- site_host(site_policy("n", M, 1, 1e-6, columns = columns), x, budget())
+  g <- means(remotes(list(host), shares = TRUE), 1000, scan ~ a, list(a = c(1e5, 2)))
+  expect_identical(names(g$groups), c("100000", "2"))
+  for (one in g$groups) expect_lt(abs(one$size$count - 10), 1)
+})
+
+test_that("a unit at sites is said to count in parts, and a site that fell silent is told", {
+  who <- paste0("p", rep(1:150, 2))
+  unit <- lapply(list(1:150, 151:300), function(i) {
+    site_host(site_policy(paste0("t", i[1]), M, 1, 1e-6, columns = TYPES, unit = "patient"), part(i), budget(), unit = paste(i[1], who[i]))
+  })
+  g <- means(remotes(unit, shares = TRUE), 1)
+  expect_output(explain(g), "counts once, in each group by the share")
+  expect_output(print(g), "average over units of the")
+  skip_if_not_installed("sodium")
+  files <- replicate(3, tempfile())
+  keys <- stats::setNames(vapply(files, site_key, ""), letters[1:3])
+  hosts <- lapply(1:3, function(i) {
+    site_host(site_policy(letters[i], M, 1, 1e-6, columns = TYPES, trust = "secure", least_sites = 2, colluding = 0, partners = keys[-i]),
+              part(1:100 + 100 * (i - 1)), budget(), identity = files[i])
+  })
+  x <- do.call(sites, c(lapply(1:3, function(i) site_remote(function(text) if (i == 2 && grepl("masked", text)) stop("lost") else site_reply(hosts[[i]], text))),
+                        list(secure = TRUE, colluding = 0, dropouts = 1)))
+  expect_output(print(means(x, 1)), "sizes and means of 2 of 3 sites")
 })

@@ -249,7 +249,7 @@ test_that("what isn't to be had at sites is said by public facts", {
 
 test_that("a policy of a table is a file, and a site's directory holds the table", {
   policy <- site_policy("north", least_noise = 0.5, columns = TYPES, least_records = 50)
-  expect_identical(policy$sums, "products")
+  expect_identical(policy$sums, c("products", "residuals"))
   expect_identical(names(policy$columns), sort(names(TYPES)))
   dir <- withr::local_tempdir()
   write_site_policy(policy, file.path(dir, "policy.json"))

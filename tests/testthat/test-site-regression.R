@@ -197,7 +197,7 @@ test_that("what isn't to be had at sites is said by public facts", {
 
 test_that("a list of variables with points is a site's records, and lines run over it as well", {
   policy <- site_policy("north", M, 2, 0.5, columns = TYPES)
-  expect_identical(policy$sums, c("curve", "groups", "products"))
+  expect_identical(policy$sums, c("curve", "groups", "products", "residuals"))
   dir <- withr::local_tempdir()
   write_site_policy(policy, file.path(dir, "policy.json"))
   expect_identical(read_site_policy(file.path(dir, "policy.json")), policy)
