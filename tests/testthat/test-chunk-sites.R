@@ -83,6 +83,10 @@ test_that("a site pays for each noisy answer before its noise is drawn", {
   # the default policy needs a budget
   expect_error(site_answer(request, north), "ledger", class = "riemdp_error_argument")
   expect_error(site_answer(list(kernel = "ball", private = TRUE, M = M), north, ledger = budget()), class = "riemdp_error_refused")
+  # a whole request for a sum as it is, which a trusted curator would get
+  sum <- list(kernel = "ball", private = TRUE, M = M, center = c(1, 0, 0, 1), radius = 1.5, what = "centre_coords")
+  expect_true(is.list(site_answer(sum, north, "sums")))
+  expect_error(site_answer(sum, north, ledger = budget()), "that carry noise", class = "riemdp_error_refused")
   # mu of one answer: 2 radius/sd; so many answers fit into the budget and no more
   mu <- 2 * request$radius / request$sd
   ledger <- budget(6)
