@@ -321,8 +321,15 @@ cheap_lattice <- function(plans) {
   if (min(error[!exact], Inf) * LATTICE_DEAR < min(error[exact], Inf)) list() else plans[exact]
 }
 
-# everything that is decided before records are touched
+# Everything that is decided before records are touched: of public facts alone, so the same facts have the plan that was
+# made for them. What is simulated promises nothing, and has a plan of its own.
 plan_mean <- function(M, ask, plans = NULL) {
+  make <- function() made_plan(M, ask, plans)
+  if (!is.null(plans) || holds_code(unclass(M)) || holds_code(ask)) return(make())
+  remember(paste("plan", sha256(serialize(list(M, ask, in_simulation()), NULL, xdr = FALSE))), make)
+}
+
+made_plan <- function(M, ask, plans) {
   if (ask$ball$k_min == -Inf) {
     abort_riemdp("unsupported", "a private mean needs a finite lower bound of the curvature, `k_min`.")
   }

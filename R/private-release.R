@@ -108,7 +108,9 @@ out_of_purse <- function(g, expr, event = NULL) {
 # what was drawn, a row for each draw: public numbers, and what follows from releases
 drawn_table <- function(prices, nominal) {
   if (!length(prices)) return(NULL)
-  table <- do.call(rbind, lapply(prices, as.data.frame))
+  column <- function(name) unlist(lapply(prices, `[[`, name), use.names = FALSE)
+  table <- structure(lapply(stats::setNames(nm = names(prices[[1]])), column), class = "data.frame",
+                     row.names = .set_row_names(length(prices)))
   if (nominal) names(table) <- sub("^(epsilon|delta|mu)$", "nominal_\\1", names(table))
   table
 }
@@ -208,8 +210,9 @@ price_normal <- function(sensitivity, sd, proof = "gaussian.md, 1") {
 price_normal_curved <- function(space, sensitivity, scale, epsilon) {
   if (space$kind == "flat") return(price_normal(sensitivity, scale))
   if (epsilon == Inf) return(draw_price("normal", "gaussian.md, 3", sensitivity, scale, epsilon = Inf))
-  draw_price("normal", "gaussian.md, 3", sensitivity, scale, epsilon = epsilon,
-             delta = profile_delta(space, scale, sensitivity, epsilon))
+  delta <- function() profile_delta(space, scale, sensitivity, epsilon)
+  draw_price("normal", "gaussian.md, 3", sensitivity, scale, epsilon = epsilon, delta = remember(
+    paste("curved normal", sha256(serialize(list(space, scale, sensitivity, epsilon), NULL, xdr = FALSE))), delta))
 }
 
 price_normal_discrete <- function(sensitivity, scale, proof = "lattice.md, 1") {

@@ -434,3 +434,39 @@ test_that("the stored form of what is released is decided by the point and the p
     }
   }
 })
+
+test_that("a plan that is kept is that of the same public facts, and of a simulation none", {
+  forget <- function() rm(list = ls(riemdp:::cache, all.names = TRUE), envir = riemdp:::cache)
+  M <- sphere(2)
+  ask_of <- function(n = 50, epsilon = 1, center = c(0, 0, 1), radius = 0.3, delta = 0, mechanism = "laplace", numerics = "auto") {
+    riemdp:::mean_ask(M, n, epsilon, center, radius, delta, mechanism, NULL, "proven", "ordinary", numerics, NULL, list())
+  }
+  asks <- list(ask_of(), ask_of(n = 51), ask_of(epsilon = 1.01), ask_of(radius = 0.31), ask_of(mechanism = "wrapped"), ask_of(mechanism = "auto"),
+               ask_of(numerics = "real"), ask_of(mechanism = "gaussian", delta = 1e-6), ask_of(mechanism = "gaussian", delta = 1e-7))
+  fresh <- lapply(asks, function(ask) {
+    forget()
+    riemdp:::plan_mean(M, ask)
+  })
+  expect_length(unique(fresh[-7]), length(asks) - 1)
+  forget()
+  for (time in 1:2) for (i in seq_along(asks)) expect_identical(riemdp:::plan_mean(M, asks[[i]]), fresh[[i]])
+  # of another space
+  other <- asks[[1]]
+  expect_false(identical(riemdp:::plan_mean(hyperbolic(2), other)$scale, fresh[[1]]$scale) && identical(riemdp:::plan_mean(sphere(5), other), fresh[[1]]))
+  # what was simulated promises nothing, before and after
+  x <- mf_exp(M, c(0, 0, 1), cbind(matrix(0.1, 50, 2), 0))
+  label <- function() guarantee(dp_mean(x, M, 1, c(0, 0, 1), 0.3))$label
+  for (first in c(TRUE, FALSE)) {
+    forget()
+    if (first) expect_identical(with_simulation(1, label()), "none")
+    expect_identical(label(), "pure")
+    expect_identical(with_simulation(1, label()), "none")
+  }
+  # and prices of curved normal noise
+  price <- function(...) riemdp:::price_normal_curved(riemdp:::profile_space(M), ...)$delta
+  cases <- list(c(0.01, 0.1, 0.2), c(0.011, 0.1, 0.2), c(0.01, 0.11, 0.2), c(0.01, 0.1, 0.21))
+  all <- vapply(cases, function(v) do.call(price, as.list(v)), 0)
+  expect_false(anyDuplicated(all) > 0)
+  expect_identical(vapply(cases, function(v) do.call(price, as.list(v)), 0), all)
+  for (i in 1:4) expect_identical(all[i], riemdp:::profile_delta(riemdp:::profile_space(M), cases[[i]][2], cases[[i]][1], cases[[i]][3]))
+})
