@@ -73,3 +73,44 @@ DISTANCE_KERNELS <- list(
     if (is.null(q$each)) d else q$each(d, q$i, q$j)
   }
 )
+
+# ---- in memory -------------------------------------------------------------------------------------------------------
+
+#' All pairwise distances
+#'
+#' @param M a manifold.
+#' @param x n records, in any accepted shape.
+#' @return An object of class `dist` with n(n - 1)/2 distances, for [stats::hclust()], [stats::cmdscale()] and the like.
+#' @examples
+#' mf_dist_matrix(sphere(2), diag(3))
+#' @export
+mf_dist_matrix <- function(M, x) {
+  d <- flat_distances(M, x) %||% .Call(riemdp_dist_matrix, M, x)
+  n <- as.integer(round((1 + sqrt(1 + 8 * length(d))) / 2))
+  if (length(d) == 0) n <- as.integer(.Call(riemdp_count, M, x))
+  structure(d, Size = n, Diag = FALSE, Upper = FALSE, method = "geodesic", class = "dist")
+}
+
+# Distances on a flat space that isn't R^d itself: those of logarithms at one point, of which each record has one, and
+# near pairs, whose digits they don't have, by themselves. NULL where that is no gain: few records, or near ones.
+flat_distances <- function(M, x) {
+  facts <- mf_facts(M)
+  flat <- facts$k_min == 0 && facts$k_max == 0 && facts$injectivity_radius == Inf && !inherits(M, "riemdp_euclidean")
+  if (!flat || of_user(M)) return(NULL)
+  .Call(riemdp_check, M, x)
+  n <- .Call(riemdp_count, M, x)
+  if (n < 20 || n * (n - 1) / 2 > 1e9) return(NULL)
+  o <- .Call(riemdp_origin, M)
+  v <- mf_coords(M, o, mf_log(M, o, x))
+  d <- as.vector(stats::dist(v))
+  near <- which(d < FLAT_NEAR * sqrt(max(rowSums(v^2))))
+  if (length(near) > length(d) / 10) return(NULL)
+  if (length(near)) {
+    first <- cumsum(c(0, (n - 1):1)) # before a record's distances to later ones
+    j <- findInterval(near - 1, first)
+    d[near] <- mf_dist(M, records_of(x, j), records_of(x, j + near - first[j]))
+  }
+  d
+}
+
+FLAT_NEAR <- 1e-3

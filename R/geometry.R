@@ -181,21 +181,6 @@ check_points.default <- function(x, M) .Call(riemdp_check, M, x)
 #' @export
 mf_is_point <- function(M, x) .Call(riemdp_is_point, M, x)
 
-#' All pairwise distances
-#'
-#' @param M a manifold.
-#' @param x n records, in any accepted shape.
-#' @return An object of class `dist` with n(n - 1)/2 distances, for [stats::hclust()], [stats::cmdscale()] and the like.
-#' @examples
-#' mf_dist_matrix(sphere(2), diag(3))
-#' @export
-mf_dist_matrix <- function(M, x) {
-  d <- .Call(riemdp_dist_matrix, M, x)
-  n <- as.integer(round((1 + sqrt(1 + 8 * length(d))) / 2))
-  if (length(d) == 0) n <- as.integer(.Call(riemdp_count, M, x))
-  structure(d, Size = n, Diag = FALSE, Upper = FALSE, method = "geodesic", class = "dist")
-}
-
 #' Volume density of the exponential map
 #'
 #' \eqn{\log|\det d\exp_p|} at `v`, in orthonormal frames: how much exp stretches volume there. In closed form on

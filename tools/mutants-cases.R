@@ -2321,6 +2321,8 @@ lm_site("no-shares", "R/linear-sites.R", "  if (is.null(x$shares)) {\n    refuse
 mutant("plan-kept-simulation", "R/mechanism.R", "serialize(list(M, ask, in_simulation()), NULL", "serialize(list(M, ask), NULL", "a simulation's plan is never that of a release", "private-release")
 mutant("plan-kept-facts", "R/mechanism.R", "serialize(list(M, ask, in_simulation()), NULL", "serialize(list(M, ask$n, ask$mechanism, in_simulation()), NULL", "other public facts have another plan", "private-release")
 mutant("price-kept", "R/private-release.R", "serialize(list(space, scale, sensitivity, epsilon), NULL", "serialize(list(space, scale, epsilon), NULL", "another draw has another price", "private-release")
+mutant("flat-near", "R/chunk-dist.R", "FLAT_NEAR <- 1e-3", "FLAT_NEAR <- 0", "near pairs keep their digits", "^distances$")
+mutant("flat-place", "R/chunk-dist.R", "records_of(x, j + near - first[j]))", "records_of(x, j + near - first[j] - 1))", "near pairs are those of their place", "^distances$")
 bring <- function(name, file, before, after, why, ...) mutant(paste0("site-bring-", name), file, before, after, why, "^site-(adversary|groups)$", ...)
 bring("fields", "R/site-host.R", "  request <- known_request(request)\n", "", "a request doesn't bring the site's own numbers")
 bring("types", "R/site-host.R", "  if (!vector_fields_fit(request)) refuse()\n", "", "a request for a sum has what belongs to it")

@@ -29,6 +29,26 @@ test_that("files of every kind hold the same records", {
   expect_identical(frechet_mean(parquet, M), whole)
 })
 
+test_that("an Arrow dataset's files are chunks, and Arrow reads their columns", {
+  reader <- "arrow" # not among the suggested packages: it builds for half an hour
+  skip_if_not_installed(reader)
+  of <- function(name) getExportedValue(reader, name)
+  folder <- test_folder()
+  M <- spd(2)
+  x <- wishart_spd[, , 1:60]
+  table <- data.frame(year = rep(2021:2023, each = 20), site = "n", a = x[1, 1, ], b = x[2, 1, ], c = x[2, 2, ])
+  of("write_dataset")(table, folder, partitioning = "year")
+  visits <- of("open_dataset")(folder)
+  expect_identical(visits$num_rows, 60L)
+  y <- chunk_files(visits$files, shape = M, reader = function(path) {
+    as.data.frame(getExportedValue("arrow", "read_parquet")(path, col_select = c("a", "b", "c")))
+  })
+  expect_identical(y$sizes, c(20, 20, 20))
+  expect_identical(frechet_mean(y, M), frechet_mean(chunks(x, 20), M))
+  released <- function(x) with_simulation(1, dp_mean(x, M, 1, diag(2), 2))$value
+  expect_identical(released(y), released(chunks(x, 20)))
+})
+
 test_that("rows of a database come by ranges of their key", {
   skip_if_not_installed("RSQLite")
   folder <- test_folder()
