@@ -46,7 +46,8 @@
 #'   each response, in its own units, on n - d - 1 degrees of freedom for d columns; of a curve one for each coordinate
 #'   of the tangent space), `n` (of records or units; `NA` where it is private, `size` then has what the fit released),
 #'   `unit`, `bound`, `squares` (the released `sum` of squares and its noise's `scale` on public
-#'   scales, with `law = "normal"` a standard deviation), `moments` (where they were released: `xx`, sums of products of 1 and the predictors on public scales, or
+#'   scales, with `law = "normal"` a standard deviation), `moments` (where they were released: `xx`, sums of products of
+#'   1 and the predictors on public scales, or
 #'   of windows that the fit found, moved to their ends; and their noise's `scale`), `cuts` (of a curve: both `sum`s of
 #'   what its loss cuts, between 0 and n but for noise, and its `scale`), `coefficients` (of the line, on
 #'   public scales; of a curve its `p` and `v`), `sensitivity` (of a sum, on public scales), `source`, `guarantee`,
@@ -77,7 +78,8 @@ dp_residual_scale <- function(fit, data, epsilon, ..., delta = 0,
   records <- residual_records(fit, data, unit, curve)
   ask <- list(fit = fit, curve = curve, n = if (is.na(fit$n)) NA_real_ else as.double(records$n),
               epsilon = check_number(epsilon, "epsilon", positive = TRUE), delta = check_delta(delta),
-              unit = records$unit, bound = check_number(bound, "bound", positive = TRUE, most = 1e6), source = stated_source(source),
+              unit = records$unit, bound = check_number(bound, "bound", positive = TRUE, most = 1e6),
+              source = stated_source(source),
               assumptions = if (is_chunks(records$data)) chunk_assumptions(records$data))
   if (!(ask$epsilon >= 2^-30)) {
     abort_riemdp("argument", "an `epsilon` below 2^-30 is too small for what doubles weigh.")
@@ -277,7 +279,7 @@ residual_estimator <- list(
       moments = moments_told(out$moments, ask, n),
       cuts = if (!is.null(out$cuts)) list(sum = as.vector(out$cuts$sum) / 2^ask$cut_bits,
                                           scale = out$cuts$scale / 2^ask$cut_bits),
-      coefficients = if (ask$curve) fit$value else fit$scaled_coefficients, 
+      coefficients = if (ask$curve) fit$value else fit$scaled_coefficients,
       mechanism = if (is.null(squares$law)) "geometric" else "gaussian", details = out$details,
       sensitivity = ask$bound^2, budget = budget, guarantee = plan$guarantee
     )

@@ -146,11 +146,13 @@ groups_estimator <- list(
       release[c("size", "draws", "source")] <- list(one$size, one$draws, ask$source)
       release
     })
+    first <- out$groups[[1]]
     shown <- vapply(releases, function(r) is.null(ask$suppress) || r$size$count >= ask$suppress, NA)
     new_release(
       lapply(releases[shown], `[[`, "value"), "riemdp_groups",
-      groups = releases[shown], form = out$groups[[1]]$size$form, sites = out$groups[[1]]$plan$details[c(
-        "sites", "colluding", "threshold", "alive")], target = out$groups[[1]]$plan$target, suppressed = names(releases)[!shown], suppress = ask$suppress, unit = ask$unit,
+      groups = releases[shown], suppressed = names(releases)[!shown], suppress = ask$suppress, unit = ask$unit,
+      form = first$size$form, target = first$plan$target,
+      sites = first$plan$details[c("sites", "colluding", "threshold", "alive")],
       manifold = ask$manifold, center = ask$center, radius = ask$ball$radius, mechanism = plan$mechanism,
       budget = budget, guarantee = plan$guarantee
     )

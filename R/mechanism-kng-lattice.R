@@ -296,7 +296,7 @@ around_waste <- function(d, volume, wide, steep, tail) {
   list(off = off, waste = outwards(LATTICE_WEIGHTS + 2 * off * steep + 2 * volume - 2 * log1p(-tail)))
 }
 
-# The share of trials that succeed, for a mean up to distance r from the centre: what the weights add up to is nearly the
+# The share of trials that succeed, for a mean up to distance r from the centre: what weights add up to is nearly the
 # same for all (Lemma 10), `waste` of it at most is missing. As kng_lattice_kept().
 around_kept <- function(d, volume, scale, wide, r, stair, waste = 0) {
   R <- wide$ball$radius

@@ -411,7 +411,8 @@ site_answer <- function(request, x, answers = c("noisy", "sums"), ledger = NULL,
   })
 }
 
-# what of a request its statistic has: all else isn't looked at, least of all what would stand for the site's own numbers
+# What of a request its statistic has: all else isn't looked at, least of all what would stand for the site's own
+# numbers.
 known_request <- function(request) {
   kernel <- if (is.list(request)) request[["kernel"]]
   types <- if (is_string(kernel) && !kernel %in% WIRE_SECURE) WIRE_REQUESTS[[kernel]]

@@ -361,7 +361,7 @@ test_that("a unit at sites is said to count in parts, and a site that fell silen
     site_host(site_policy(letters[i], M, 1, 1e-6, columns = TYPES, trust = "secure", least_sites = 2, colluding = 0, partners = keys[-i]),
               part(1:100 + 100 * (i - 1)), budget(), identity = files[i])
   })
-  x <- do.call(sites, c(lapply(1:3, function(i) site_remote(function(text) if (i == 2 && grepl("masked", text)) stop("lost") else site_reply(hosts[[i]], text))),
-                        list(secure = TRUE, colluding = 0, dropouts = 1)))
+  send <- function(i) function(text) if (i == 2 && grepl("masked", text)) stop("lost") else site_reply(hosts[[i]], text)
+  x <- do.call(sites, c(lapply(1:3, function(i) site_remote(send(i))), list(secure = TRUE, colluding = 0, dropouts = 1)))
   expect_output(print(means(x, 1)), "sizes and means of 2 of 3 sites")
 })

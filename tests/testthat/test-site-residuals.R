@@ -169,8 +169,8 @@ test_that("what can't be is refused before anything is paid", {
   host <- host_of("north", rows)
   ok <- request_of(sd = 10)
   expect_length(reply(host, ok), 1)
-  for (bad in list(list(at = c(1, 2)), list(at = c(1, 2, NaN)), list(at = NULL), list(weight = NULL), list(weight = 2^31), list(radius = 2^-31), list(model = NULL),
-                   list(M = euclidean(2)))) {
+  for (bad in list(list(at = c(1, 2)), list(at = c(1, 2, NaN)), list(at = NULL), list(weight = NULL), list(weight = 2^31), list(radius = 2^-31),
+                   list(model = NULL), list(M = euclidean(2)))) {
     expect_identical(reply(host, utils::modifyList(ok, bad)), "message")
   }
   two <- request_of(numeric(6), sd = 10, responses = cbind(y, z) ~ x1 + sex, bounds = c(BOUNDS, list(z = c(center = 0, scale = 1))))
