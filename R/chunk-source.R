@@ -96,7 +96,7 @@
 #' What a reader says when it fails may quote a record. In [dp_mean()] and the other private functions its messages and
 #' output are dropped, and there is one error (class `riemdp_error_chunk`), the same for every chunk and every cause.
 #' What a driver's or reader's compiled code writes to the error stream past R isn't caught. Tables and files must stand
-#' still while they are read. That chunks can be read, and how many records each has, is taken to be public. Of a `reader` or `shape` of one's own
+#' still while they are read, which the guarantee says of tables. That chunks can be read, and how many records each has, is taken to be public. Of a `reader` or `shape` of one's own
 #' it is assumed, and the guarantee says so, that what it makes of a record depends on that record alone: [guarantee()].
 #'
 #' @param x for `chunks()`: records in an array, matrix, data frame or [mf_points()]; or a list of such.
@@ -395,11 +395,11 @@ chunk_assumptions <- function(x) {
   }
   if (gives_sums(x)) return(ADDED_UP)
   own <- c(reader = isTRUE(x$own), shape = is.function(x$shape) && !inherits(x$shape, "riemdp_shape"))
-  if (any(own)) {
+  c(if (has_kind(x, "rows")) STANDS_STILL, if (any(own)) {
     sprintf(paste("what %s makes of a record depends on that record alone; how many there are, names of columns and",
                   "failures depend on none"),
             paste0("`", names(own)[own], "`", collapse = " and "))
-  }
+  })
 }
 
 # one that may come from a tampered file

@@ -170,10 +170,11 @@ database_sums <- function(task) {
 ONLY_SUMS <- paste("records that a database adds up by itself (`sums = TRUE`) give sums of coordinates and nothing",
                    "else: dp_mean() on euclidean() has mechanisms that need no more.")
 
-# what the proof takes on trust
+# what the proof takes on trust: of any queries for chunks, and of sums
+STANDS_STILL <- "the table stands still from the first query to the last"
 ADDED_UP <- paste("the database adds whole numbers up without error and makes them of each row by itself, as the query",
                   "says, and no cell of a record makes it fail or speak; what a view or query of one's own makes of a",
-                  "record depends on that record alone; the table stands still from the first query to the last")
+                  "record depends on that record alone;", STANDS_STILL)
 
 # why a request is none that databases answer with sums of d columns, or NULL; public, as the request is
 unsummed_request <- function(q, d) {

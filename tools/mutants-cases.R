@@ -918,6 +918,8 @@ mutant("sums-of-text", "R/chunk-source.R", 'if (sums && "text" %in% types) {', "
 mutant("query-null-taken", "R/chunk-source.R", "if (!is.data.frame(answer) || !fits(", "if (is.data.frame(answer) && !fits(", "what a driver didn't answer is refused when chunks are made", "chunk-sums")
 mutant("query-any-shape", "R/chunk-source.R", "|| !fits(length(answer), columns) || !fits(nrow(answer), rows)", "|| !fits(length(answer), columns)", "answers are held to their rows", "chunk-sums")
 mutant("query-columns-unseen", "R/chunk-source.R", "  columns_seen(connection, shown, from)\n  cells <-", "  cells <-", "columns are there when chunks are made", "chunk-sums")
+mutant("query-still-unsaid", "R/chunk-source.R", 'c(if (has_kind(x, "rows")) STANDS_STILL, if (any(own))', "c(if (any(own))", "that a table stands still is said of rows too", "chunk-source")
+mutant("query-no-rows-taken", "R/chunk-reader.R", 'if (!is.data.frame(rows)) abort_riemdp("chunk"', 'if (FALSE) abort_riemdp("chunk"', "a query that failed is no chunk", "chunk-sums")
 mutant("keys-uncounted", "R/chunk-source.R", "ok <- !anyNA(found) && all(found == sizes)", "ok <- TRUE", "keys that don't cut where they should are refused before anything is spent", "chunk-sums")
 mutant("keys-short", "R/chunk-source.R", 'if (abs(x) > 1e-250) exact_sql(x, double) else sprintf("%.16e", x)', 'sprintf("%.15g", x)', "keys of doubles have all their digits", "chunk-sums")
 mutant("words-to-terminal", "R/chunk-map.R", "  sink(nowhere, type = \"message\")\n", "", "what a reader writes to the terminal is dropped in private calls", "chunk-map")

@@ -312,7 +312,26 @@ test_that("an answer of another shape is refused when the chunks are made", {
   }
   expect_error(chunk_query(open, "records", "id", character()), class = "riemdp_error_argument")
   expect_error(chunk_query(open, DBI::SQL("SELECT id FROM records"), "id"), class = "riemdp_error_argument")
-  # what some drivers say, with a warning, of what failed
+  # a driver that says NULL, with a warning, of what failed
+  here <- environment()
+  methods::setClass("riemdp_mute", contains = "DBIConnection", where = here)
+  of <- methods::signature("riemdp_mute", "character")
+  methods::setMethod(DBI::dbGetQuery, of, function(conn, statement, ...) {
+    warning("it failed")
+    NULL
+  }, where = here)
+  methods::setMethod(DBI::dbDisconnect, "riemdp_mute", function(conn, ...) TRUE, where = here)
+  on.exit({
+    methods::removeMethod(DBI::dbGetQuery, of, where = here)
+    methods::removeMethod(DBI::dbDisconnect, "riemdp_mute", where = here)
+    methods::removeClass("riemdp_mute", where = here)
+  }, add = TRUE)
+  mute <- methods::new("riemdp_mute")
+  expect_silent(expect_error(answer(mute, "SELECT 1"), class = "riemdp_error_argument"))
+  e <- expect_error(chunk_query(function() mute, "records", "id"), class = "riemdp_error_argument")
+  expect_no_match(conditionMessage(e), "TRUE/FALSE")
+  task <- list(open = function() mute, piece = list(kind = "rows", sql = "SELECT 1", cells = "a"))
+  expect_error(suppressWarnings(riemdp:::read_piece(task$piece, task, TRUE)), class = "riemdp_error_chunk")
   expect_error(riemdp:::sums_answer(NULL, 2, 40), class = "riemdp_error_chunk")
 })
 
