@@ -136,12 +136,14 @@ silently <- function(expr) {
     sink_words(words)
     options(old)
     close(nowhere)
-    try(stop("what a private call met isn't told.", call. = FALSE), silent = TRUE)
+    try(untold(), silent = TRUE)
   })
   sink(nowhere)
   sink(nowhere, type = "message")
   suppressWarnings(suppressMessages(expr))
 }
+
+untold <- function() stop("what a private call met isn't told.", call. = FALSE)
 
 # messages go where they went: to a connection by its number, 2 being the terminal. There is one such sink, no stack.
 sink_words <- function(number) {

@@ -95,9 +95,10 @@
 #' @section Private calls:
 #' What a reader says when it fails may quote a record. In [dp_mean()] and the other private functions its messages and
 #' output are dropped, and there is one error (class `riemdp_error_chunk`), the same for every chunk and every cause.
-#' What a driver's or reader's compiled code writes to the error stream past R isn't caught. Tables and files must stand
-#' still while they are read, which the guarantee says of tables. That chunks can be read, and how many records each has, is taken to be public. Of a `reader` or `shape` of one's own
-#' it is assumed, and the guarantee says so, that what it makes of a record depends on that record alone: [guarantee()].
+#' What a driver's or reader's compiled code writes to the error stream past R isn't caught. Tables and files must
+#' stand still while they are read, which the guarantee says of tables. That chunks can be read, and how many records
+#' each has, is taken to be public. Of a `reader` or `shape` of one's own it is assumed, and the guarantee says so,
+#' that what it makes of a record depends on that record alone: [guarantee()].
 #'
 #' @param x for `chunks()`: records in an array, matrix, data frame or [mf_points()]; or a list of such.
 #' @param size records of a chunk; of a row of sums at most 2^23.
@@ -228,8 +229,8 @@ query_parts <- function(open, table, key, columns, size, sums) {
   list(pieces = pieces, sizes = cut$sizes)
 }
 
-# Where the chunks are cut: list(ranges: conditions in SQL, sizes). Keys are public, so each range is counted here, before
-# anything is spent: a key may have lost digits, or its type, on the way.
+# Where the chunks are cut: list(ranges: conditions in SQL, sizes). Keys are public, so each range is counted here,
+# before anything is spent: a key may have lost digits, or its type, on the way.
 key_ranges <- function(connection, from, id, size) {
   text <- text_of(connection)
   count <- sprintf("SELECT %s AS n, %s AS k FROM %s", text("COUNT(*)"), text(sprintf("COUNT(DISTINCT %s)", id)), from)

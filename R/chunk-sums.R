@@ -10,14 +10,15 @@ SUM_COLUMNS <- 100
 # whole numbers up to 2^51 come in two parts, below 2^25 + 1 and below 2^26
 SUM_PART <- 2^26
 
-# By the class of a connection, what the databases say differently: types of doubles and text; `cell` makes a double of a column's cell, NULL where
-# it is none; `whole` the whole part of a number from 0 up; `over` a quotient of whole numbers without its rest. `fence`
-# ends a subquery that isn't to be merged with the one around it, where an expression would be worked out again wherever
-# it is named. `typed`: a column has one type, which is part of the table's definition.
+# By the class of a connection, what the databases say differently: types of doubles and text; `cell` makes a double of
+# a column's cell, NULL where it is none; `whole` the whole part of a number from 0 up; `over` a quotient of whole
+# numbers without its rest. `fence` ends a subquery that isn't to be merged with the one around it, where an expression
+# would be worked out again wherever it is named. `typed`: a column has one type, which is part of the table's
+# definition.
 SUM_DIALECTS <- list(
   SQLite = list(
-    of = "SQLiteConnection", double = "DOUBLE PRECISION", text = "VARCHAR(20)", fence = " LIMIT -1", over = "/", typed = FALSE,
-    whole = function(z) sprintf("CAST(%s AS INTEGER)", z),
+    of = "SQLiteConnection", double = "DOUBLE PRECISION", text = "VARCHAR(20)", fence = " LIMIT -1", over = "/",
+    typed = FALSE, whole = function(z) sprintf("CAST(%s AS INTEGER)", z),
     cell = function(x, double) {
       sprintf("CASE WHEN typeof(%s) IN ('integer', 'real') THEN CASE WHEN %s BETWEEN -1e150 AND 1e150 THEN %s END END",
               x, x, double(x))

@@ -925,7 +925,7 @@ mutant("keys-short", "R/chunk-source.R", 'if (abs(x) > 1e-250) exact_sql(x, doub
 mutant("words-to-terminal", "R/chunk-map.R", "  sink(nowhere, type = \"message\")\n", "", "what a reader writes to the terminal is dropped in private calls", "chunk-map")
 mutant("words-lost-after", "R/chunk-map.R", "    sink_words(words)\n", "    sink(type = \"message\")\n", "messages go where they went before", "chunk-map")
 mutant("words-of-try", "R/chunk-map.R", "  old <- options(try.outFile = nowhere)\n", "  old <- NULL\n", "try() has no other way out", "chunk-map")
-mutant("words-remembered", "R/chunk-map.R", "    try(stop(\"what a private call met isn't told.\", call. = FALSE), silent = TRUE)\n", "", "R's memory of what try() caught quotes no record", "chunk-map")
+mutant("words-remembered", "R/chunk-map.R", "    try(untold(), silent = TRUE)\n", "", "R's memory of what try() caught quotes no record", "chunk-map")
 mutant("sums-real", "R/mechanism.R", "ask$numerics == \"lattice\" && name %in% SUMMED_MECHANISMS", "name %in% SUMMED_MECHANISMS", "a database's sums are for lattices", "chunk-sums")
 mutant("chunk-unit-blank", "R/chunk-units.R", "if (plain) named_cells(text_cells(cells)) else", "if (plain) text_cells(cells) else", "what names nobody is no unit, in chunks", "chunk-units")
 mutant("unit-part", "R/ledger.R", 'if (!is.null(part) && !identical(g$unit, "row")) {', "if (FALSE) {", "a unit may have rows in several parts", "units")

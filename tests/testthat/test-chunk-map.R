@@ -221,8 +221,9 @@ test_that("threads are off in workers, and change nothing here", {
 })
 
 test_that("what is written past R's conditions is dropped in private calls, and sinks stay as they were", {
+  fail <- function(words) stop(words)
   secret <- function(...) {
-    try(stop("secret 0.123"))
+    try(fail("secret 0.123"))
     cat("secret\n", file = stderr())
     message("secret")
     warning("secret")
@@ -275,8 +276,9 @@ test_that("a reader's words don't reach the terminal in private calls", {
   for (path in paths) writeLines("0.5", path)
   state <- new.env()
   state$speaks <- FALSE
+  fail <- function(path) stop("secret ", readLines(path))
   reader <- function(path) {
-    if (state$speaks) try(stop("secret ", readLines(path)))
+    if (state$speaks) try(fail(path))
     data.frame(a = as.numeric(readLines(path)))
   }
   x <- chunk_files(paths, reader, shape = euclidean(1))
