@@ -58,6 +58,8 @@ PIECES <- list(
     connection <- task$open()
     on.exit(DBI::dbDisconnect(connection))
     rows <- DBI::dbGetQuery(connection, piece$sql)
+    # some drivers say NULL, with a warning, of what failed
+    if (!is.data.frame(rows)) abort_riemdp("chunk", "the database gives no rows.")
     if (is.null(piece$cells)) rows else join_cells(rows, piece$cells)
   }
 )

@@ -20,7 +20,8 @@
 #'   comes in as a reader of one's own.
 #' * `chunk_query()`: rows of a database, by ranges of a column `key` whose values differ. `open` is a function without
 #'   arguments that returns a DBI connection: every worker opens and closes its own. With `sums = TRUE` records stay
-#'   in the database, see below.
+#'   in the database, see below. Each range is counted when the object is made, and a key that doesn't come back from
+#'   the driver as the database compares it is refused: whole numbers below 2^53 and strings do.
 #'
 #' Sums over chunks are exact (fixed-point numbers as wide as the range of doubles), so results are the same to the last
 #' bit wherever records are cut, in whatever order chunks are worked on and by however many workers. They agree with
@@ -46,7 +47,8 @@
 #' whole numbers; releases have the same bits as those of the same records in memory, where the database computes by
 #' IEEE 754 and fuses no operations. Proof: section 6 of the file `proofs/chunks.md` of the installed package. There is
 #' SQL for `r paste(names(SUM_DIALECTS), collapse = ", ")`; that of DuckDB was run in its engine, not through its R
-#' driver.
+#' driver. What the guarantee takes on trust: `r ADDED_UP`. A record that moves from one chunk to another between two
+#' queries would count twice, so run calls on a table that nobody writes to, or on a copy.
 #'
 #' @section Columns of tables:
 #' In private calls a column has one public type, `"number"` or `"text"`, whatever class it has in a chunk. Bounds and
@@ -93,8 +95,10 @@
 #' @section Private calls:
 #' What a reader says when it fails may quote a record. In [dp_mean()] and the other private functions its messages and
 #' output are dropped, and there is one error (class `riemdp_error_chunk`), the same for every chunk and every cause.
-#' That chunks can be read, and how many records each has, is taken to be public. Of a `reader` or `shape` of one's own
-#' it is assumed, and the guarantee says so, that what it makes of a record depends on that record alone: [guarantee()].
+#' What a driver's or reader's compiled code writes to the error stream past R isn't caught. Tables and files must
+#' stand still while they are read, which the guarantee says of tables. That chunks can be read, and how many records
+#' each has, is taken to be public. Of a `reader` or `shape` of one's own it is assumed, and the guarantee says so,
+#' that what it makes of a record depends on that record alone: [guarantee()].
 #'
 #' @param x for `chunks()`: records in an array, matrix, data frame or [mf_points()]; or a list of such.
 #' @param size records of a chunk; of a row of sums at most 2^23.
@@ -178,6 +182,9 @@ chunk_query <- function(open, table, key, columns = NULL, size = if (sums) 2^23 
   check_query(open, table, key, columns)
   types <- if (!is.null(names(columns))) check_columns(columns)
   if (!is.null(types)) columns <- names(types)
+  if (sums && "text" %in% types) {
+    abort_riemdp("argument", "with `sums` all columns are numbers: `columns` says that one is text.")
+  }
   size <- check_count(size, "size", most = if (sums) SUM_ROWS else 1e9)
   parts <- classed(query_parts(open, table, key, columns, size, sums), "the query")
   if (!sums) return(new_chunks(parts$pieces, parts$sizes, NULL, open, shape, map, "rows of a database", types))
@@ -211,30 +218,76 @@ query_parts <- function(open, table, key, columns, size, sums) {
                                              ") AS riemdp_rows") else
                                                as.character(DBI::dbQuoteIdentifier(connection, table))
   id <- as.character(DBI::dbQuoteIdentifier(connection, key))
-  # how many rows there are (as doubles: some databases count in integers of 64 bits), and the first key of each chunk
-  double <- double_of(connection)
-  count <- sprintf("SELECT %s AS n, %s AS k FROM %s", double("COUNT(*)"), double(sprintf("COUNT(DISTINCT %s)", id)),
-                   from)
-  n <- as.double(DBI::dbGetQuery(connection, count)[1, ])
-  if (n[1] < 1) abort_riemdp("shape", "the query has no rows.")
-  if (n[1] != n[2]) abort_riemdp("argument", "`key` must have no value twice and none missing.")
-  keys <- "SELECT %s AS riemdp_key, ROW_NUMBER() OVER (ORDER BY %s) AS riemdp_row FROM %s"
-  firsts <- "SELECT riemdp_key FROM (%s) AS riemdp_keys WHERE (riemdp_row - 1) %% %d = 0 ORDER BY riemdp_key"
-  first <- DBI::dbGetQuery(connection, sprintf(firsts, sprintf(keys, id, id, from), size))[[1]]
+  cut <- key_ranges(connection, from, id, size)
   if (is.null(columns)) {
-    none <- columns_seen(connection, "*", from)
-    columns <- setdiff(names(none), key)
+    columns <- setdiff(names(columns_seen(connection, "*", from)), key)
+    if (!length(columns)) abort_riemdp("argument", "the query has no columns but its key.")
   }
   shown <- as.character(DBI::dbQuoteIdentifier(connection, columns))
-  bound <- as.character(DBI::dbQuoteLiteral(connection, first))
-  k <- length(first)
-  ranges <- sprintf(" WHERE %s >= %s%s", id, bound, c(if (k > 1) sprintf(" AND %s < %s", id, bound[-1]), ""))
-  pieces <- if (sums) sum_pieces(connection, from, ranges, shown) else
-    row_pieces(connection, from, ranges, columns, shown, id)
-  list(pieces = pieces, sizes = c(rep(size, k - 1), n[1] - size * (k - 1)))
+  pieces <- if (sums) sum_pieces(connection, from, cut$ranges, shown) else
+    row_pieces(connection, from, cut$ranges, columns, shown, id)
+  list(pieces = pieces, sizes = cut$sizes)
+}
+
+# Where the chunks are cut: list(ranges: conditions in SQL, sizes). Keys are public, so each range is counted here,
+# before anything is spent: a key may have lost digits, or its type, on the way.
+key_ranges <- function(connection, from, id, size) {
+  text <- text_of(connection)
+  count <- sprintf("SELECT %s AS n, %s AS k FROM %s", text("COUNT(*)"), text(sprintf("COUNT(DISTINCT %s)", id)), from)
+  n <- whole_text(answer_of(connection, count, 2, 1))
+  if (anyNA(n)) abort_riemdp("argument", "the database doesn't say how many rows there are.")
+  if (n[1] < 1) abort_riemdp("shape", "the query has no rows.")
+  if (n[1] != n[2]) abort_riemdp("argument", "`key` must have no value twice and none missing.")
+  k <- ceiling(n[1] / size)
+  if (k == 1) return(list(ranges = "", sizes = n[1]))
+  # the first key of each chunk but the first
+  keys <- "SELECT %s AS riemdp_key, ROW_NUMBER() OVER (ORDER BY %s) AS riemdp_row FROM %s"
+  firsts <- paste("SELECT riemdp_key FROM (%s) AS riemdp_keys WHERE (riemdp_row - 1) %% %d = 0 AND riemdp_row > 1",
+                  "ORDER BY riemdp_key")
+  first <- answer_of(connection, sprintf(firsts, sprintf(keys, id, id, from), size), 1)[[1]]
+  sizes <- c(rep(size, k - 1), n[1] - size * (k - 1))
+  ok <- length(first) == k - 1 && !anyNA(first)
+  if (ok) {
+    bound <- key_literals(connection, first)
+    ranges <- paste0(" WHERE ", c("", sprintf("%s >= %s", id, bound)), c("", rep(" AND ", k - 2), ""),
+                     c(sprintf("%s < %s", id, bound), ""))
+    found <- vapply(sprintf("SELECT %s AS n FROM %s%s", text("COUNT(*)"), from, ranges), function(sql) {
+      tryCatch(whole_text(answer_of(connection, sql, 1, 1)), error = function(e) NaN)
+    }, 0)
+    ok <- !anyNA(found) && all(found == sizes)
+  }
+  if (!ok) {
+    abort_riemdp("argument", paste("the ranges of `key` don't hold the rows that they should: what the driver makes of",
+                                   "the column isn't what the database compares, or the table has changed. Whole",
+                                   "numbers below 2^53 and strings will do."))
+  }
+  list(ranges = ranges, sizes = sizes)
+}
+
+# Keys as they stand in SQL; doubles with all their digits
+key_literals <- function(connection, keys) {
+  if (!is.numeric(keys) || is.object(keys)) return(as.character(DBI::dbQuoteLiteral(connection, keys)))
+  double <- cast_to(if (inherits(connection, SUM_DIALECTS$MariaDB$of)) "DOUBLE" else "DOUBLE PRECISION")
+  vapply(keys, function(x) {
+    if (x == round(x) && abs(x) < 2^53) return(sprintf("%.0f", x))
+    if (abs(x) > 1e-250) exact_sql(x, double) else sprintf("%.16e", x)
+  }, "")
+}
+
+# What a database answers, held to so many columns and rows. Some drivers say NULL, with a warning, of what failed.
+answer_of <- function(connection, sql, columns = NULL, rows = NULL) {
+  answer <- suppressWarnings(DBI::dbGetQuery(connection, sql))
+  fits <- function(n, asked) is.null(asked) || n == asked
+  if (!is.data.frame(answer) || !fits(length(answer), columns) || !fits(nrow(answer), rows)) {
+    abort_riemdp("argument", sprintf("the database doesn't answer a query as it should: %s",
+                                     if (nchar(sql) > 300) paste(substr(sql, 1, 300), "...") else sql))
+  }
+  answer
 }
 
 row_pieces <- function(connection, from, ranges, columns, shown, id) {
+  if (!length(columns)) abort_riemdp("argument", "`columns` names none.")
+  columns_seen(connection, shown, from)
   cells <- if (inherits(connection, "SQLiteConnection")) columns
   if (!is.null(cells)) shown <- sqlite_cells(shown)
   sql <- sprintf("SELECT %s FROM %s%s ORDER BY %s", paste(shown, collapse = ", "), from, ranges, id)
@@ -246,18 +299,18 @@ sum_pieces <- function(connection, from, ranges, columns) {
   d <- length(columns)
   if (d < 1 || d > SUM_COLUMNS) abort_riemdp("argument", sprintf("`sums` are of 1 to %d columns.", SUM_COLUMNS))
   dialect <- sum_dialect(connection)
-  none <- columns_seen(connection, paste(columns, collapse = ", "), from)
+  none <- columns_seen(connection, columns, from)
   bad <- which(!vapply(none, function(x) is.numeric(x) || inherits(x, "integer64"), NA))[1]
   if (dialect$typed && !is.na(bad)) {
     abort_riemdp("argument", sprintf("`sums` are of columns of numbers, and %s is none.", columns[bad]))
   }
-  DBI::dbGetQuery(connection, sums_sql(dialect, from, " WHERE 1 = 0", columns, rep(0.1, d), 1, 51, 2^51))
+  answer_of(connection, sums_sql(dialect, from, " WHERE 1 = 0", columns, rep(0.1, d), 1, 51, 2^51), 2 * d + 1, 1)
   lapply(ranges, function(where) list(kind = "sums", from = from, where = where, columns = columns))
 }
 
-# some drivers warn of what they make of decimal numbers
 columns_seen <- function(connection, columns, from) {
-  suppressWarnings(DBI::dbGetQuery(connection, sprintf("SELECT %s FROM %s WHERE 1 = 0", columns, from)))
+  answer_of(connection, sprintf("SELECT %s FROM %s WHERE 1 = 0", paste(columns, collapse = ", "), from),
+            if (!identical(columns, "*")) length(columns))
 }
 
 # In SQLite a column's cells have types of their own, and the first of a query would decide how the others are read:
@@ -343,11 +396,11 @@ chunk_assumptions <- function(x) {
   }
   if (gives_sums(x)) return(ADDED_UP)
   own <- c(reader = isTRUE(x$own), shape = is.function(x$shape) && !inherits(x$shape, "riemdp_shape"))
-  if (any(own)) {
+  c(if (has_kind(x, "rows")) STANDS_STILL, if (any(own)) {
     sprintf(paste("what %s makes of a record depends on that record alone; how many there are, names of columns and",
                   "failures depend on none"),
             paste0("`", names(own)[own], "`", collapse = " and "))
-  }
+  })
 }
 
 # one that may come from a tampered file

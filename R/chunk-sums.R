@@ -3,39 +3,40 @@
 # numbers those are, and why one record moves the sums by no more than the ball allows, whatever the database's floating
 # point does: inst/proofs/chunks.md, section 6.
 
-# rows of one query: each sum stays below 2^49, a whole number of 15 digits, in which some drivers hand doubles over
+# rows of one query: each sum stays below 2^49
 SUM_ROWS <- 2^23
 SUM_COLUMNS <- 100
 
 # whole numbers up to 2^51 come in two parts, below 2^25 + 1 and below 2^26
 SUM_PART <- 2^26
 
-# By the class of a connection, what the databases say differently: `cell` makes a double of a column's cell, NULL where
-# it is none; `whole` the whole part of a number from 0 up; `over` a quotient of whole numbers without its rest. `fence`
-# ends a subquery that isn't to be merged with the one around it, where an expression would be worked out again wherever
-# it is named. `typed`: a column has one type, which is part of the table's definition.
+# By the class of a connection, what the databases say differently: types of doubles and text; `cell` makes a double of
+# a column's cell, NULL where it is none; `whole` the whole part of a number from 0 up; `over` a quotient of whole
+# numbers without its rest. `fence` ends a subquery that isn't to be merged with the one around it, where an expression
+# would be worked out again wherever it is named. `typed`: a column has one type, which is part of the table's
+# definition.
 SUM_DIALECTS <- list(
   SQLite = list(
-    of = "SQLiteConnection", double = "DOUBLE PRECISION", fence = " LIMIT -1", over = "/", typed = FALSE,
-    whole = function(z) sprintf("CAST(%s AS INTEGER)", z),
+    of = "SQLiteConnection", double = "DOUBLE PRECISION", text = "VARCHAR(20)", fence = " LIMIT -1", over = "/",
+    typed = FALSE, whole = function(z) sprintf("CAST(%s AS INTEGER)", z),
     cell = function(x, double) {
       sprintf("CASE WHEN typeof(%s) IN ('integer', 'real') THEN CASE WHEN %s BETWEEN -1e150 AND 1e150 THEN %s END END",
               x, x, double(x))
     }
   ),
   PostgreSQL = list(
-    of = c("PqConnection", "PostgreSQLConnection"), double = "DOUBLE PRECISION", fence = " OFFSET 0", over = "/",
-    typed = TRUE, whole = function(z) sprintf("CAST(FLOOR(%s) AS BIGINT)", z),
+    of = c("PqConnection", "PostgreSQLConnection"), double = "DOUBLE PRECISION", text = "VARCHAR(20)",
+    fence = " OFFSET 0", over = "/", typed = TRUE, whole = function(z) sprintf("CAST(FLOOR(%s) AS BIGINT)", z),
     cell = function(x, double) typed_cell(x, double)
   ),
   MariaDB = list(
-    of = c("MariaDBConnection", "MySQLConnection"), double = "DOUBLE", fence = " LIMIT 18446744073709551615",
-    over = "DIV", typed = TRUE,
+    of = c("MariaDBConnection", "MySQLConnection"), double = "DOUBLE", text = "CHAR(20)",
+    fence = " LIMIT 18446744073709551615", over = "DIV", typed = TRUE,
     whole = function(z) sprintf("CAST(FLOOR(%s) AS SIGNED)", z),
     cell = function(x, double) typed_cell(x, double)
   ),
   DuckDB = list(
-    of = "duckdb_connection", double = "DOUBLE", fence = "", over = "//", typed = TRUE,
+    of = "duckdb_connection", double = "DOUBLE", text = "VARCHAR(20)", fence = "", over = "//", typed = TRUE,
     whole = function(z) sprintf("CAST(FLOOR(%s) AS BIGINT)", z),
     cell = function(x, double) typed_cell(x, double)
   )
@@ -48,9 +49,10 @@ typed_cell <- function(x, double) {
           x, x, double("0"), double(x))
 }
 
-# how a connection's database writes a number as a double, a function of SQL
-double_of <- function(connection) {
-  cast_to(if (inherits(connection, SUM_DIALECTS$MariaDB$of)) SUM_DIALECTS$MariaDB$double else "DOUBLE PRECISION")
+# How a connection's database writes a whole number as text, a function of SQL. Some hand doubles over in fewer digits
+# than they have, as a session's settings say.
+text_of <- function(connection) {
+  cast_to(if (inherits(connection, SUM_DIALECTS$MariaDB$of)) SUM_DIALECTS$MariaDB$text else "VARCHAR(20)")
 }
 
 cast_to <- function(type) function(x) sprintf("CAST(%s AS %s)", x, type)
@@ -69,6 +71,10 @@ exact_sql <- function(x, double) {
   if (x == 0) return(double("0"))
   e <- floor(log2(abs(x))) - 52
   m <- x * 2^-e
+  if (m != round(m)) { # just below a power of 2, whose logarithm that of x rounds to
+    e <- e - 1
+    m <- x * 2^-e
+  }
   powers <- sprintf("%.0f", 2^c(rep(62, abs(e) %/% 62), abs(e) %% 62))
   sprintf("(%s)", paste(vapply(c(sprintf("%.0f", m), powers), double, ""), collapse = if (e > 0) " * " else " / "))
 }
@@ -86,6 +92,7 @@ square_parts <- function(h, l) {
 sums_sql <- function(dialect, from, where, columns, center, edge, bits, limit) {
   k <- seq_along(columns)
   double <- cast_to(dialect$double)
+  text <- cast_to(dialect$text)
   exact <- function(x) exact_sql(x, double)
   each <- function(form, ...) paste(sprintf(form, ...), collapse = ", ")
   sum_of <- function(form) paste(vapply(k, function(j) gsub("#", j, form, fixed = TRUE), ""), collapse = " + ")
@@ -109,9 +116,9 @@ sums_sql <- function(dialect, from, where, columns, center, edge, bits, limit) {
                       " AS q, ", sum_of("l# * l#"), " AS r"), sql)
   sql <- level(paste0(all("g"), ", ", all("h"), ", ", all("l"), ", ", whole_check(dialect$over, limit), " AS fits"),
                sql)
-  total <- function(form) each(paste0(double(paste0("SUM(CASE WHEN fits = 1 THEN ", form, " ELSE 0 END)")),
+  total <- function(form) each(paste0(text(paste0("SUM(CASE WHEN fits = 1 THEN ", form, " ELSE 0 END)")),
                                       " AS ", substr(form, 5, 5), "s%d"), k, k, k)
-  level(paste0(double("COUNT(*)"), " AS n, ", total("g%d*h%d"), ", ", total("g%d*l%d")), sql)
+  level(paste0(text("COUNT(*)"), " AS n, ", total("g%d*h%d"), ", ", total("g%d*l%d")), sql)
 }
 
 # 1 where the squares of a record's whole numbers add up to no more than that of `limit`, in whole numbers; 0 where they
@@ -124,10 +131,18 @@ whole_check <- function(over, limit) {
   sprintf("CASE WHEN %s < %s OR (%s = %s AND %s <= %s) THEN 1 ELSE 0 END", high, most[1], high, most[1], low, most[2])
 }
 
-# The sums as chunks of records in memory have them: multiples of 2^31, and the rest. `got`: a row of whole numbers.
+# Whole numbers that came as text, one in each column of a row, and NaN for all else: what a driver has made numbers of
+# may have lost digits
+whole_text <- function(row) {
+  vapply(unname(as.list(row)), function(x) {
+    if (is.character(x) && length(x) == 1 && grepl("^-?[0-9]{1,15}$", x)) as.double(x) else NaN
+  }, 0)
+}
+
+# The sums as chunks of records in memory have them: multiples of 2^31, and the rest. `got`: a row of text.
 sums_answer <- function(got, d, size) {
-  got <- as.double(unlist(got, use.names = FALSE))
-  if (length(got) != 2 * d + 1 || !all(is.finite(got)) || any(got != round(got) | abs(got) > 2^50)) {
+  got <- whole_text(got)
+  if (length(got) != 2 * d + 1 || anyNA(got) || any(abs(got) > 2^49)) {
     abort_riemdp("chunk", "the database's sums are no whole numbers.")
   }
   if (got[1] != size) abort_riemdp("chunk_size", "it has another number of records than when the chunks were made.")
@@ -156,16 +171,21 @@ database_sums <- function(task) {
 ONLY_SUMS <- paste("records that a database adds up by itself (`sums = TRUE`) give sums of coordinates and nothing",
                    "else: dp_mean() on euclidean() has mechanisms that need no more.")
 
-# what the proof takes on trust
+# what the proof takes on trust: of any queries for chunks, and of sums
+STANDS_STILL <- "the table stands still from the first query to the last"
 ADDED_UP <- paste("the database adds whole numbers up without error and makes them of each row by itself, as the query",
-                  "says; what a view or query of one's own makes of a record depends on that record alone")
+                  "says, and no cell of a record makes it fail or speak; what a view or query of one's own makes of a",
+                  "record depends on that record alone;", STANDS_STILL)
 
 # why a request is none that databases answer with sums of d columns, or NULL; public, as the request is
 unsummed_request <- function(q, d) {
   center <- as.vector(q$center)
   ok <- identical(q$kernel, "steps") && inherits(q$M, "riemdp_euclidean") && is.null(q$squares) &&
     length(center) == d && all(is.finite(center)) && all(q$at == 0) && identical(q$numbers$carried, FALSE)
-  if (!ok) return(ONLY_SUMS)
+  if (!ok) ONLY_SUMS else unsummed_center(center)
+}
+
+unsummed_center <- function(center) {
   if (any(abs(center) > 1e100 | (center != 0 & abs(center) < 1e-100))) {
     "a database's sums need a `center` of numbers that are 0, or between 1e-100 and 1e100 in size."
   }

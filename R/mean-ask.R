@@ -107,6 +107,8 @@ check_summed_mean <- function(ask, x, units, private_n) {
     abort_riemdp("argument", paste("a database that adds records up looks for no bad ones: say invalid = \"center\",",
                                    "by which they count as the centre."))
   }
+  why <- unsummed_center(as.vector(ask$center))
+  if (!is.null(why)) abort_riemdp("unsupported", why)
 }
 
 # names that the mechanism knows

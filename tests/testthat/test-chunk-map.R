@@ -219,3 +219,71 @@ test_that("threads are off in workers, and change nothing here", {
   options(riemdp.threads = 1)
   expect_identical(frechet_mean(chunks(y, 700), spd(3)), two)
 })
+
+test_that("what is written past R's conditions is dropped in private calls, and sinks stay as they were", {
+  fail <- function(words) stop(words)
+  secret <- function(...) {
+    try(fail("secret 0.123"))
+    cat("secret\n", file = stderr())
+    message("secret")
+    warning("secret")
+    print("secret")
+    sink(file(tempfile(), "w"), type = "message") # left behind
+    sink(tempfile())
+    list(...)
+  }
+  kept <- file(tempfile(), "w+")
+  mine <- file(tempfile(), "w+")
+  old <- options(try.outFile = mine)
+  sink(kept, type = "message")
+  on.exit({
+    sink(type = "message")
+    options(old)
+    close(kept)
+    close(mine)
+  })
+  mark <- sink.number(type = "message")
+  depth <- sink.number()
+  silently <- riemdp:::silently
+  try(stop("before"), silent = TRUE)
+  expect_silent(value <- silently(secret(1)))
+  expect_identical(value, list(1))
+  expect_identical(sink.number(type = "message"), mark)
+  expect_identical(sink.number(), depth)
+  expect_silent(silently(silently(secret(1))))
+  expect_identical(sink.number(type = "message"), mark)
+  failed <- structure(class = c("riemdp_error_odd", "riemdp_error", "error", "condition"), list(message = "odd", call = NULL))
+  expect_identical(tryCatch(silently(silently({
+    secret()
+    stop(failed)
+  })), error = function(e) e), failed)
+  expect_identical(sink.number(type = "message"), mark)
+  expect_identical(sink.number(), depth)
+  expect_identical(getOption("try.outFile"), mine)
+  cat("after\n", file = stderr())
+  expect_identical(readLines(kept), "after")
+  expect_identical(readLines(mine), character())
+  # R keeps the last words that try() caught
+  expect_no_match(geterrmessage(), "secret")
+  once <- geterrmessage()
+  silently(1)
+  expect_identical(geterrmessage(), once) # the same whether something failed or not
+})
+
+test_that("a reader's words don't reach the terminal in private calls", {
+  folder <- test_folder()
+  paths <- file.path(folder, c("a", "b"))
+  for (path in paths) writeLines("0.5", path)
+  state <- new.env()
+  state$speaks <- FALSE
+  fail <- function(path) stop("secret ", readLines(path))
+  reader <- function(path) {
+    if (state$speaks) try(fail(path))
+    data.frame(a = as.numeric(readLines(path)))
+  }
+  x <- chunk_files(paths, reader, shape = euclidean(1))
+  state$speaks <- TRUE
+  said <- utils::capture.output(type = "message", dp_mean(x, euclidean(1), 1, 0, 1, mechanism = "tangent", invalid = "center"))
+  expect_identical(said, character())
+  expect_no_match(geterrmessage(), "secret")
+})

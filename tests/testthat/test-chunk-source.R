@@ -71,6 +71,10 @@ test_that("rows of a database come by ranges of their key", {
   # keys of text
   text <- chunk_query(open, DBI::SQL("SELECT 'k' || id AS k, a, b, c FROM \"odd name\""), "k", size = 30, shape = M)
   expect_lt(mf_dist(M, frechet_mean(text, M)$mean, frechet_mean(y, M)$mean), 1e-9) # records in another order
+  r <- dp_mean(y, M, 1, c(0, 0, 1), 0.5, mechanism = "tangent", invalid = "center")
+  expect_match(r$guarantee$assumptions, "the table stands still", all = FALSE)
+  in_memory <- dp_mean(chunks(unname(as.matrix(table[2:4])), 50), M, 1, c(0, 0, 1), 0.5, mechanism = "tangent", invalid = "center")
+  expect_no_match(in_memory$guarantee$assumptions, "the table")
   expect_error(chunk_query(open, "odd name", "name"), class = "riemdp_error_argument")
   expect_error(chunk_query(open, DBI::SQL("SELECT * FROM \"odd name\" WHERE a > 2"), "id"), class = "riemdp_error_shape")
 })

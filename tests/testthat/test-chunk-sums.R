@@ -148,7 +148,7 @@ test_that("whole numbers have the last word, whatever doubles come to", {
   dialect <- riemdp:::SUM_DIALECTS$SQLite
   ask <- function(edge, limit = 2^51) {
     sql <- riemdp:::sums_sql(dialect, "records", "", c("a", "b"), c(0, 0), edge, 51, limit)
-    unlist(at_file(file.path(folder, "records.sqlite"), DBI::dbGetQuery, sql), use.names = FALSE)
+    as.double(unlist(at_file(file.path(folder, "records.sqlite"), DBI::dbGetQuery, sql), use.names = FALSE))
   }
   honest <- ask(1 - 1e-14)
   # a database that cuts to a wrong length: what is too long counts as 0, a little or a lot
@@ -182,7 +182,9 @@ test_that("doubles reach a database with all their digits", {
   set.seed(5)
   con <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
   on.exit(DBI::dbDisconnect(con))
-  x <- c(0, 1, -1, 0.1, -pi, 2^-151, 2^151, 1e100, -1e100, 1e-100, 1 - 2^-53, 2^53 + 2, 10^runif(200, -100, 100))
+  below <- 1 - 2^-53 # times a power of 2: its logarithm rounds to the power's
+  x <- c(0, 1, -1, 0.1, -pi, 2^-151, 2^151, 1e100, -1e100, 1e-100, 2^53 + 2, 10^runif(200, -100, 100), 2^(-150:150) * below, -2^(2:60) * below,
+         2^(1:60) * (1 + 2^-52))
   got <- vapply(x, function(v) DBI::dbGetQuery(con, paste("SELECT", riemdp:::exact_sql(v, function(x) sprintf("CAST(%s AS DOUBLE PRECISION)", x))))[[1]], 0)
   expect_identical(got, x)
 })
@@ -208,6 +210,8 @@ test_that("the budget is taken before the database is asked, and what goes wrong
   expect_identical(seen$spent, 1)
   expect_error(mean_of(1.5), class = "riemdp_error_budget")
   expect_identical(seen$spent, 1) # it wasn't asked
+  expect_match(riemdp:::ADDED_UP, "stands still", fixed = TRUE)
+  expect_match(riemdp:::ADDED_UP, "no cell of a record makes it fail", fixed = TRUE)
   words <- NULL
   for (how in c("DROP TABLE records", "CREATE TABLE records (id INTEGER PRIMARY KEY, a, b)",
                 "INSERT INTO records VALUES (1, 'secret 0.123', 2)", "DROP TABLE records; ")) {
@@ -217,6 +221,37 @@ test_that("the budget is taken before the database is asked, and what goes wrong
   }
   expect_length(unique(words), 1)
   expect_no_match(words[1], "secret|0[.]1|SELECT|DROP")
+})
+
+test_that("keys cut a table where they should, or are refused before anything is spent", {
+  skip_without_sqlite()
+  set.seed(8)
+  folder <- test_folder()
+  keys <- list(double = runif(40), negative = -(1:40) / 3, digits = 1 + (1:40) * 2^-52, large = (1:40) * 1e300, tiny = (1:40) * 1e-300,
+               far = 2^53 + (1:40) * 2, thousands = (1:40) * 100000L, text = sprintf("k'%02d", 1:40))
+  for (kind in names(keys)) {
+    open <- sqlite_of(folder, data.frame(id = keys[[kind]], a = seq(0, 1, length.out = 40)))
+    for (size in c(7, 40)) {
+      y <- chunk_query(open, "records", "id", size = size, sums = TRUE)
+      expect_identical(all_digits(sums_of_chunks(y, 0.1, 1)), all_digits(sums_in_memory(matrix(seq(0, 1, length.out = 40)), 0.1, 1)), label = kind)
+      z <- chunk_query(open, "records", "id", size = size, shape = euclidean(1))
+      expect_equal(as.vector(frechet_mean(z, euclidean(1))$mean), 0.5, tolerance = 1e-12)
+    }
+  }
+  # SQLite's cells have types of their own, and its driver makes those of a column alike
+  mixed <- c("1", "2", "3", "4", "'x5'", "'x6'")
+  at_file(file.path(folder, "records.sqlite"), function(con) {
+    DBI::dbExecute(con, "CREATE TABLE mixed (id, a REAL)")
+    for (k in mixed) DBI::dbExecute(con, sprintf("INSERT INTO mixed VALUES (%s, 0.5)", k))
+    DBI::dbExecute(con, "CREATE TABLE whole (id INTEGER, a REAL)")
+    for (i in 1:9) DBI::dbExecute(con, sprintf("INSERT INTO whole VALUES (9007199254740992 + %d, 0.5)", i))
+  })
+  for (sums in c(TRUE, FALSE)) {
+    expect_error(expect_silent(chunk_query(open, "mixed", "id", "a", size = 2, sums = sums)), "`key`", class = "riemdp_error_argument")
+    expect_identical(chunk_query(open, "mixed", "id", "a", sums = sums)$sizes, 6)
+  }
+  y <- chunk_query(open, "whole", "id", size = 2, sums = TRUE)
+  expect_identical(whole_sums(sums_of_chunks(y, 0, 1)), 9 * 2^50)
 })
 
 test_that("only sums are given, and that is said before anything is spent", {
@@ -243,6 +278,11 @@ test_that("only sums are given, and that is said before anything is spent", {
   refused(mean_of(unit = "a"))
   refused(mean_of(unit = rep(1:20, 2)))
   refused(dp_mean(y, M, 1, c(0, 0), 1, ledger = ledger), "argument") # invalid = "error"
+  for (far in c(1e101, -2^1023, 1e-101, 5e-324)) {
+    refused(dp_mean(y, M, 1, c(0, far), 1, mechanism = "tangent", invalid = "center", ledger = ledger))
+  }
+  refused(chunk_query(open, "records", "id", c(a = "text", b = "number"), sums = TRUE), "argument")
+  expect_identical(chunk_query(open, "records", "id", c(a = "number", b = "number"), sums = TRUE)$sizes, 40)
   refused(dp_mean(y, euclidean(3), 1, rep(0, 3), 1, invalid = "center", ledger = ledger), "argument")
   refused(dp_mean(y, sphere(1), 1, c(1, 0), 0.5, invalid = "center", ledger = ledger), "argument")
   refused(dp_ball(y, M, 1, c(0, 0), 1, ledger = ledger))
@@ -253,6 +293,56 @@ test_that("only sums are given, and that is said before anything is spent", {
   refused(chunk_query(open, "records", "id", size = 2^24, sums = TRUE), "argument")
   refused(chunk_query(open, "records", "id", sums = NA), "argument")
   expect_output(print(y), "40 records")
+})
+
+test_that("an answer of another shape is refused when the chunks are made", {
+  skip_without_sqlite()
+  open <- sqlite_of(test_folder(), data.frame(id = 1:40, a = runif(40), b = runif(40)))
+  con <- open()
+  on.exit(DBI::dbDisconnect(con))
+  answer <- riemdp:::answer_of
+  expect_identical(answer(con, "SELECT 1 AS a, 2 AS b", 2, 1), data.frame(a = 1L, b = 2L))
+  expect_error(answer(con, "SELECT 1 AS a, 2 AS b", 3, 1), class = "riemdp_error_argument")
+  expect_error(answer(con, "SELECT 1 AS a UNION ALL SELECT 2", 1, 1), class = "riemdp_error_argument")
+  expect_identical(nrow(answer(con, "SELECT 1 AS a UNION ALL SELECT 2", 1)), 2L)
+  for (columns in list("nope", c("a", "nope"))) {
+    for (sums in c(TRUE, FALSE)) {
+      expect_error(chunk_query(open, "records", "id", columns, sums = sums), class = "riemdp_error_argument")
+    }
+  }
+  expect_error(chunk_query(open, "records", "id", character()), class = "riemdp_error_argument")
+  expect_error(chunk_query(open, DBI::SQL("SELECT id FROM records"), "id"), class = "riemdp_error_argument")
+  # a driver that says NULL, with a warning, of what failed
+  here <- environment()
+  methods::setClass("riemdp_mute", contains = "DBIConnection", where = here)
+  of <- methods::signature("riemdp_mute", "character")
+  methods::setMethod(DBI::dbGetQuery, of, function(conn, statement, ...) {
+    warning("it failed")
+    NULL
+  }, where = here)
+  methods::setMethod(DBI::dbDisconnect, "riemdp_mute", function(conn, ...) TRUE, where = here)
+  on.exit({
+    methods::removeMethod(DBI::dbGetQuery, of, where = here)
+    methods::removeMethod(DBI::dbDisconnect, "riemdp_mute", where = here)
+    methods::removeClass("riemdp_mute", where = here)
+  }, add = TRUE)
+  mute <- methods::new("riemdp_mute")
+  expect_silent(expect_error(answer(mute, "SELECT 1"), class = "riemdp_error_argument"))
+  e <- expect_error(chunk_query(function() mute, "records", "id"), class = "riemdp_error_argument")
+  expect_no_match(conditionMessage(e), "TRUE/FALSE")
+  task <- list(open = function() mute, piece = list(kind = "rows", sql = "SELECT 1", cells = "a"))
+  expect_error(suppressWarnings(riemdp:::read_piece(task$piece, task, TRUE)), class = "riemdp_error_chunk")
+  expect_error(riemdp:::sums_answer(NULL, 2, 40), class = "riemdp_error_chunk")
+})
+
+test_that("sums come as text of whole numbers, all of whose digits count", {
+  answer <- function(...) riemdp:::sums_answer(data.frame(...), 1, 7)
+  expect_identical(answer(n = "7", h = "-3", l = "12"), cbind(0, 12 - 3 * 2^26))
+  for (bad in list("7.5", "1e3", "", " 7", "NaN", "0x10", NA_character_, "12345678901234567")) {
+    expect_error(answer(n = "7", h = bad, l = "12"), class = "riemdp_error_chunk")
+  }
+  expect_error(answer(n = "7", h = 3, l = 12), class = "riemdp_error_chunk") # who rounded to 15 digits isn't known
+  expect_error(answer(n = "8", h = "3", l = "12"), class = "riemdp_error_chunk_size")
 })
 
 # one server's tables and types
@@ -300,6 +390,39 @@ expect_server_sums <- function(open, literal) {
   expect_error(chunk_query(open, "riemdp_sums", "id", sums = TRUE), class = "riemdp_error_argument")
 }
 
+# keys of types: those with which each range holds what it should, one row a chunk, and those that are refused
+expect_server_keys <- function(open, good, bad) {
+  make <- function(type, keys) {
+    con <- open()
+    on.exit(DBI::dbDisconnect(con))
+    if (DBI::dbExistsTable(con, "riemdp_keys")) DBI::dbExecute(con, "DROP TABLE riemdp_keys")
+    DBI::dbExecute(con, sprintf("CREATE TABLE riemdp_keys (id %s, a DOUBLE PRECISION)", type))
+    DBI::dbExecute(con, paste("INSERT INTO riemdp_keys VALUES", paste(sprintf("(%s, 0.5)", keys), collapse = ", ")))
+  }
+  for (type in names(good)) {
+    make(type, good[[type]])
+    for (sums in c(TRUE, FALSE)) {
+      y <- chunk_query(open, "riemdp_keys", "id", "a", size = 1, sums = sums, shape = euclidean(1))
+      r <- dp_mean(y, euclidean(1), 1, 0, 1, mechanism = "tangent", invalid = "center")
+      expect_identical(r$n, as.double(length(good[[type]])), label = type)
+    }
+  }
+  for (type in names(bad)) {
+    make(type, bad[[type]])
+    for (sums in c(TRUE, FALSE)) {
+      expect_error(suppressWarnings(chunk_query(open, "riemdp_keys", "id", "a", size = 1, sums = sums)), "`key`", class = "riemdp_error_argument")
+      # in one chunk there is nothing to cut
+      expect_identical(chunk_query(open, "riemdp_keys", "id", "a", size = 10, sums = sums)$sizes, as.double(length(bad[[type]])))
+    }
+  }
+}
+
+# value of expr, without what a driver writes to the terminal
+unsaid <- function(expr) {
+  utils::capture.output(value <- suppressWarnings(expr), type = "message")
+  value
+}
+
 extremes <- c("1.5e308", "-1.5e308", "1e151", "5e-324", "1e-200", "-1e-170", "0.1", "NULL", "0", "1e160")
 
 test_that("PostgreSQL's sums have the bits of those in memory", {
@@ -308,6 +431,51 @@ test_that("PostgreSQL's sums have the bits of those in memory", {
   expect_server_sums(server$open, list("DOUBLE PRECISION" = c(extremes, "'NaN'", "'Infinity'", "'-Infinity'"),
                                        NUMERIC = c("1e400", "-1e400", "1e-400", "'NaN'", "0.1", "NULL", "1e155"),
                                        BIGINT = c("9223372036854775807", "-9223372036854775808", "9007199254740993", "NULL", "2")))
+  # sessions that write doubles with fewer digits than they have
+  server$query("CREATE TABLE riemdp_digits (id INTEGER PRIMARY KEY, a DOUBLE PRECISION)",
+               "INSERT INTO riemdp_digits SELECT i, 5.0 FROM generate_series(1, 1938) i")
+  for (digits in c(-15, -12, 0, 1)) {
+    open <- function() {
+      con <- server$open()
+      DBI::dbExecute(con, sprintf("SET extra_float_digits = %d", digits))
+      con
+    }
+    y <- chunk_query(open, "riemdp_digits", "id", sums = TRUE)
+    expect_identical(y$sizes, 1938)
+    server$query("UPDATE riemdp_digits SET a = 5 WHERE id = 7")
+    a <- sums_of_chunks(y, 0, 1)
+    expect_identical(all_digits(a), all_digits(sums_in_memory(matrix(5, 1938), 0, 1)))
+    server$query("UPDATE riemdp_digits SET a = -5 WHERE id = 7")
+    expect_lte(abs(whole_sums(a - sums_of_chunks(y, 0, 1))), 2 * 2^51)
+  }
+  # what a driver answers with NULL
+  server$query("CREATE TABLE riemdp_ids (id INTEGER PRIMARY KEY, a OID, t TEXT)", "INSERT INTO riemdp_ids VALUES (1, 1, 'x')")
+  open <- server$open
+  refused <- function(expr) expect_error(expr, class = "riemdp_error_argument")
+  unsaid(refused(chunk_query(open, "riemdp_ids", "id", "a", sums = TRUE)))
+  for (sums in c(TRUE, FALSE)) {
+    unsaid(refused(chunk_query(open, "riemdp_ids", "id", "nope", sums = sums)))
+    e <- unsaid(refused(chunk_query(open, "riemdp_none", "id", sums = sums)))
+    expect_no_match(conditionMessage(e), "TRUE/FALSE")
+    unsaid(refused(chunk_query(open, "riemdp_ids", "nope", sums = sums)))
+  }
+  # what a driver says of a cell, beside R's conditions
+  server$query("CREATE VIEW riemdp_view AS SELECT id, CAST(t AS DOUBLE PRECISION) AS a FROM riemdp_ids", "UPDATE riemdp_ids SET t = '0.5'")
+  for (sums in c(TRUE, FALSE)) {
+    y <- chunk_query(open, "riemdp_view", "id", sums = sums, shape = euclidean(1))
+    server$query("UPDATE riemdp_ids SET t = 'secret'")
+    said <- utils::capture.output(type = "message", {
+      expect_error(dp_mean(y, euclidean(1), 1, 0, 1, mechanism = "tangent", invalid = "center"), class = "riemdp_error_chunk")
+    })
+    expect_identical(said, character())
+    server$query("UPDATE riemdp_ids SET t = '0.5'")
+  }
+  doubles <- c("0.1", "0.30000000000000004", "0.7")
+  close <- c("0.12345678901234567890", "0.12345678901234567891", "1")
+  expect_server_keys(open, list(TEXT = c("'it''s'", "'a\\''b'", "'b\\'"), BIGINT = c("1", "9007199254740992", "9007199254740994"),
+                                DATE = c("'2020-01-01'", "'2020-02-01'"), "DOUBLE PRECISION" = doubles, NUMERIC = doubles,
+                                UUID = c("'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'", "'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a12'")),
+                     list(NUMERIC = close, TIMESTAMP = c("'2020-01-01 00:00:00.123456'", "'2020-01-01 00:00:00.123457'", "'2020-01-02'")))
 })
 
 test_that("MariaDB's sums have the bits of those in memory", {
@@ -315,6 +483,15 @@ test_that("MariaDB's sums have the bits of those in memory", {
   on.exit(server$stop())
   expect_server_sums(server$open, list("DOUBLE PRECISION" = extremes, "DECIMAL(65, 30)" = c("0.1", "NULL", "1e34", "-1e-30"),
                                        BIGINT = c("9223372036854775807", "-9223372036854775808", "9007199254740993", "NULL", "2")))
+  for (driver in server$drivers) {
+    open <- function() server$open(driver)
+    doubles <- c("0.1", "0.30000000000000004", "0.7")
+    close <- c("0.12345678901234567890", "0.12345678901234567891", "1")
+    expect_server_keys(open, list("VARCHAR(9)" = c("'a'", "'\\\\'", "'b\\\\'"), BIGINT = c("1", "9007199254740992", "9007199254740994"),
+                                  DATE = c("'2020-01-01'", "'2020-02-01'"), DOUBLE = doubles, "DECIMAL(30, 20)" = doubles),
+                       list("DECIMAL(30, 20)" = close, "ENUM('z', 'a', 'm')" = c("'z'", "'a'", "'m'")))
+    expect_error(chunk_query(open, "riemdp_none", "id", sums = TRUE), class = "riemdp_error_argument")
+  }
 })
 
 test_that("DuckDB's sums have the bits of those in memory, and its rows come as chunks", {
