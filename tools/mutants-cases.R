@@ -2354,7 +2354,7 @@ bring("names", "R/mean-records.R", "  if (anyDuplicated(names)) {\n    abort_rie
 bring("numbers", "R/mean-records.R", "  text <- function(x) if (is.numeric(x)) number_text(x) else as.character(x)\n", "  text <- function(x) as.character(x)\n", "levels are the text that cells are read as")
 bring("timing", "R/groups-sites.R", "  if (ask$timing != \"ordinary\" || ask$calibration != \"proven\" || length(ask$options)) {", "  if (FALSE) {", "nothing that isn't there is taken in silence")
 bring("farther", "R/groups-sites.R", "min(2 * ask$ball$radius, shared_group_error(ask, plan$scale))", "shared_group_error(ask, plan$scale)", "no error is larger than the ball is wide")
-bring("form", "R/mean-groups.R", "form = out$groups[[1]]$size$form, ", "form = NULL, ", "what is said of sizes doesn't hang on groups that are shown")
+bring("form", "R/mean-groups.R", "form = first$size$form, ", "form = NULL, ", "what is said of sizes doesn't hang on groups that are shown")
 bring("dropouts", "R/dp-groups-object.R", "    silent_sites(x$sites, \"sizes and means \"),\n", "", "who fell silent is told where all groups are printed")
 bring("target", "R/dp-groups-object.R", "    if (!is.null(x$target)) paste0(\"  each \", x$target),\n", "", "what a mean is of is told where all groups are printed")
 res_site <- function(name, file, before, after, why, ...) mutant(paste0("site-residual-", name), file, before, after, why, "^site-residuals$", ...)
