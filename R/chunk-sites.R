@@ -339,4 +339,3 @@ answer_noise <- function(request, n) {
     plan$step * sqrt(plan$ratio[1] / plan$ratio[2])
   }, 0)
 }
-
