@@ -43,13 +43,10 @@ once_each <- function(x, f) {
   f(each)[match(x, each)]
 }
 
-sha256 <- local({
-  hash <- NULL
-  function(text) {
-    if (is.null(hash)) hash <<- digest::getVDigest("sha256")
-    hash(text, serialize = FALSE)
-  }
-})
+sha256 <- function(text) {
+  hash <- remember("sha256", function() digest::getVDigest("sha256"))
+  hash(text, serialize = FALSE)
+}
 
 # A ledger's facts as they are stored: the chain begins with them, word for word
 fact_texts <- function(meta) {
