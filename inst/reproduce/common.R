@@ -120,7 +120,7 @@ euclidean_laplace <- function(n, d, sigma) {
 
 # One draw of the K-norm gradient law of the records x on the ball, with the scale set by hand
 kng_draw <- function(x, M, sigma, center, radius) {
-  dp_mean(x, M, sigma = sigma, center = center, radius = radius, mechanism = "kng")$value
+  dp_mean(x, M, sigma = sigma, center = center, radius = radius, mechanism = "kng", max_trials = 1e6)$value
 }
 
 vech <- function(x) x[lower.tri(x, diag = TRUE)]
@@ -158,7 +158,7 @@ shape_methods <- function(epsilon, bounds, public) {
     "point-wise Laplace, not aligned, paper" = c(paper, mechanism = "pointwise", list(options = list(rotation = "none"))),
     "Laplace, proven" = c(honest, mechanism = "laplace"),
     "wrapped, proven" = c(honest, mechanism = "wrapped"),
-    "K-norm gradient, exact, proven" = c(honest, mechanism = "kng"),
+    "K-norm gradient, exact, proven" = c(honest, mechanism = "kng", max_trials = 1e6),
     "point-wise Laplace, aligned, proven" = c(honest, mechanism = "pointwise"),
     "point-wise Laplace, not aligned, proven" = c(honest, mechanism = "pointwise", list(options = list(rotation = "none")))
   )

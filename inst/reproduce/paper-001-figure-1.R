@@ -31,7 +31,8 @@ errors <- function(name, n, laws, times) {
           laplace = laplace_noise(space$M, center, law$scale),
           kng = kng_draw(x, space$M, law$scale, space$center, space$r),
           wide = kng_draw(x, space$M, law$scale, space$center, space$wide),
-          ball = dp_mean(x, space$M, sigma = law$scale, center = space$center, radius = space$r, mechanism = "laplace_truncated")$value)
+          ball = dp_mean(x, space$M, sigma = law$scale, center = space$center, radius = space$r, mechanism = "laplace_truncated",
+                         max_trials = 1e6)$value)
         y <- space$flat(if (name == "spd") matrix(y, 2) else as.vector(y))
       }
       sqrt(sum((y - flat)^2))
