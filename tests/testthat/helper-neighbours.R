@@ -18,7 +18,7 @@ internal <- function(name) get(name, asNamespace("riemdp"))
 # calls begins both without it
 forget_ticks <- function() {
   cache <- internal("cache")
-  rm(list = grep("^(acceptance|steps|wrapped|radii|radial) ", ls(cache), value = TRUE), envir = cache)
+  rm(list = grep("^(acceptance|steps|wrapped|radii|radial|plan) ", ls(cache), value = TRUE), envir = cache)
 }
 
 # value of expr while functions of the namespace are others

@@ -62,13 +62,8 @@ test_that("ticks of private calls don't tell neighbours apart", {
   told <- character()
   compare <- function(what, run, one, two, forms = list(identity, pieces)) {
     for (form in forms) {
-      # a plan that is kept from an earlier call has no ticks of its own
-      anew <- function(x) {
-        rm(list = ls(riemdp:::cache, all.names = TRUE), envir = riemdp:::cache)
-        with_simulation(3, shown(run(form(x))))
-      }
-      first <- anew(one)
-      expect_identical(anew(two), first, label = what)
+      first <- with_simulation(3, shown(run(form(one))))
+      expect_identical(with_simulation(3, shown(run(form(two)))), first, label = what)
       told <<- c(told, first)
     }
   }
