@@ -227,13 +227,14 @@ holder_prices <- function(holders, mu) {
 check_holders <- function(holders, shares, mu) {
   if (is.null(mu)) return(invisible())
   told <- holder_prices(holders, site_mu(shares, mu))
+  spare <- shares$sites - (shares$threshold %||% shares$sites)
   silent <- Filter(function(h) h$refused, told)
-  if (length(silent) > shares$sites - (shares$threshold %||% shares$sites)) {
+  if (length(silent) > spare) {
     abort_riemdp("refused", sprintf("the site \"%s\" has no budget for whoever asks. Nothing was asked of any site.",
                                     silent[[1]]$site))
   }
   poor <- Filter(function(h) isTRUE(h$left < h$price * (1 - 1e-9)), told)
-  if (length(poor) <= shares$sites - (shares$threshold %||% shares$sites)) return(invisible())
+  if (length(poor) <= spare) return(invisible())
   abort_riemdp("budget", sprintf(
     "the budget of the site \"%s\" has %.4g of %s left, and this release costs it %.4g. Nothing was asked of any site.",
     poor[[1]]$site, poor[[1]]$left, poor[[1]]$unit, poor[[1]]$price

@@ -232,7 +232,7 @@ query_parts <- function(open, table, key, columns, size, sums) {
 # Where the chunks are cut: list(ranges: conditions in SQL, sizes). Keys are public, so each range is counted here,
 # before anything is spent: a key may have lost digits, or its type, on the way.
 key_ranges <- function(connection, from, id, size) {
-  text <- text_of(connection)
+  text <- written_as(connection, "text")
   count <- sprintf("SELECT %s AS n, %s AS k FROM %s", text("COUNT(*)"), text(sprintf("COUNT(DISTINCT %s)", id)), from)
   n <- whole_text(answer_of(connection, count, 2, 1))
   if (anyNA(n)) abort_riemdp("argument", "the database doesn't say how many rows there are.")
@@ -267,7 +267,7 @@ key_ranges <- function(connection, from, id, size) {
 # Keys as they stand in SQL; doubles with all their digits
 key_literals <- function(connection, keys) {
   if (!is.numeric(keys) || is.object(keys)) return(as.character(DBI::dbQuoteLiteral(connection, keys)))
-  double <- cast_to(if (inherits(connection, SUM_DIALECTS$MariaDB$of)) "DOUBLE" else "DOUBLE PRECISION")
+  double <- written_as(connection, "double")
   vapply(keys, function(x) {
     if (x == round(x) && abs(x) < 2^53) return(sprintf("%.0f", x))
     if (abs(x) > 1e-250) exact_sql(x, double) else sprintf("%.16e", x)

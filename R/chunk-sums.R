@@ -49,10 +49,10 @@ typed_cell <- function(x, double) {
           x, x, double("0"), double(x))
 }
 
-# How a connection's database writes a whole number as text, a function of SQL. Some hand doubles over in fewer digits
-# than they have, as a session's settings say.
-text_of <- function(connection) {
-  cast_to(if (inherits(connection, SUM_DIALECTS$MariaDB$of)) SUM_DIALECTS$MariaDB$text else "VARCHAR(20)")
+# How a connection's database writes a number as "text" or "double", a function of SQL; text, as some hand doubles over
+# in fewer digits than they have, as a session's settings say. The others write as SQLite does.
+written_as <- function(connection, type) {
+  cast_to(SUM_DIALECTS[[if (inherits(connection, SUM_DIALECTS$MariaDB$of)) "MariaDB" else "SQLite"]][[type]])
 }
 
 cast_to <- function(type) function(x) sprintf("CAST(%s AS %s)", x, type)

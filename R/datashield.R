@@ -103,7 +103,7 @@ csv_numbers <- function(table) {
 # hosts that this process has opened: sessions of secure sums live in them
 open_hosts <- new.env(parent = emptyenv())
 
-ds_host <- function(site, root = getOption("riemdp.sites")) {
+ds_host <- function(site, root) {
   if (!is_string(root) || !dir.exists(root)) return(NULL)
   names <- list.dirs(root, full.names = FALSE, recursive = FALSE)
   if (is.null(site) && length(names) == 1) site <- names

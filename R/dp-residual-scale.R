@@ -109,6 +109,9 @@ check_released <- function(fit, curve) {
 residual_records <- function(fit, data, unit, curve) {
   private <- is.na(fit$n)
   if (at_sites(data)) {
+    if (curve) {
+      abort_riemdp("unsupported", "of a curve the residual scale needs records in memory or in chunks, not at sites.")
+    }
     if (!is.null(unit)) abort_riemdp("argument", "at sites the policies' unit says what `unit` would.")
   } else if (is.null(unit) != of_rows(fit$guarantee)) {
     abort_riemdp("argument", if (is.null(unit)) "the fit is one of units: give `unit`, as there." else
@@ -121,7 +124,6 @@ residual_records <- function(fit, data, unit, curve) {
   given <- with_units(unit, data, "data", least = !private)
   data <- given$x
   least <- !private && is.null(unit)
-  if (curve && at_sites(data)) refuse_curve_sites()
   values <- if (curve) curve_values(fit, data, least) else line_values(fit, data, least)
   # rows of no unit are a curator's fault in a line, as there; a curve takes any record
   shares <- fit_shares(given$units, values$n, "any", private, if (!curve) c("", ""))

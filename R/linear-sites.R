@@ -125,12 +125,17 @@ products_sum <- function(q, x) {
   c(symmetric_entries(S[k, k, drop = FALSE])[-1], S[k, -k] * (q$radius * q$weight * r$grid$stretch))
 }
 
-# features and responses as whole numbers, a row each
-products_records <- function(q, x) {
+# a table's features and responses, on public scales and moved into their bounds
+model_records <- function(q, x) {
   model <- read_model(q$model)
   if (!is.data.frame(x)) x <- plain_columns(x, model_types(q$model), q$rows %||% records_in(x))
   values <- linear_values(model$spec, x, emptyenv(), model$wants)
-  r <- linear_records(model$columns, model$bounds, values, TRUE, q$radius)
+  linear_records(model$columns, model$bounds, values, TRUE, q$radius)
+}
+
+# the same as whole numbers, a row each
+products_records <- function(q, x) {
+  r <- model_records(q, x)
   grid <- scatter_grid(nrow(r$y))
   list(x = t(round(r$x * 2^grid$bits)), y = moment_rows(t(r$y), q$radius, grid), grid = grid)
 }
@@ -144,10 +149,15 @@ products_rows <- function(q, x) {
   cbind(product_rows(r$x / one)[, -1, drop = FALSE], xy * (q$radius * q$weight * r$grid$stretch / one^2))
 }
 
-# Why a site by its policy doesn't answer, or NULL: a model of the policy's columns, on scales that doubles square
-products_refused <- function(policy, request) {
+# whether a request is one for a sum by a model, on scales that doubles square
+is_model_request <- function(request) {
   fits <- function(v) v >= 2^-30 && v <= 2^30
-  if (!is_model(request$model) || !fits(request$radius) || !fits(request$weight)) return("message")
+  is_model(request$model) && fits(request$radius) && fits(request$weight)
+}
+
+# why a site by its policy doesn't answer, or NULL: a model of the policy's columns
+products_refused <- function(policy, request) {
+  if (!is_model_request(request)) return("message")
   hold_to_types(policy, model_types(request$model))
 }
 

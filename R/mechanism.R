@@ -326,7 +326,7 @@ cheap_lattice <- function(plans) {
 plan_mean <- function(M, ask, plans = NULL) {
   make <- function() made_plan(M, ask, plans)
   if (!is.null(plans) || holds_code(unclass(M)) || holds_code(ask)) return(make())
-  remember(paste("plan", sha256(serialize(list(M, ask, in_simulation()), NULL, xdr = FALSE))), make)
+  remembered("plan", list(M, ask, in_simulation()), make)
 }
 
 made_plan <- function(M, ask, plans) {

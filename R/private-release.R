@@ -211,9 +211,12 @@ price_normal_curved <- function(space, sensitivity, scale, epsilon) {
   if (space$kind == "flat") return(price_normal(sensitivity, scale))
   if (epsilon == Inf) return(draw_price("normal", "gaussian.md, 3", sensitivity, scale, epsilon = Inf))
   delta <- function() profile_delta(space, scale, sensitivity, epsilon)
-  draw_price("normal", "gaussian.md, 3", sensitivity, scale, epsilon = epsilon, delta = remember(
-    paste("curved normal", sha256(serialize(list(space, scale, sensitivity, epsilon), NULL, xdr = FALSE))), delta))
+  draw_price("normal", "gaussian.md, 3", sensitivity, scale, epsilon = epsilon,
+             delta = remembered("curved normal", list(space, scale, sensitivity, epsilon), delta))
 }
+
+# `fun()` once for the same public facts, whatever they are made of, but functions
+remembered <- function(what, facts, fun) remember(paste(what, sha256(serialize(facts, NULL, xdr = FALSE))), fun)
 
 price_normal_discrete <- function(sensitivity, scale, proof = "lattice.md, 1") {
   draw_price("discrete normal", proof, sensitivity, scale,

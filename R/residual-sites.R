@@ -11,18 +11,14 @@ model_responses <- function(q) length(q$model$responses)
 
 # a row for each response, of whole numbers
 residual_squares <- function(q, x) {
-  model <- read_model(q$model)
-  if (!is.data.frame(x)) x <- plain_columns(x, model_types(q$model), q$rows %||% records_in(x))
-  values <- linear_values(model$spec, x, emptyenv(), model$wants)
-  r <- linear_records(model$columns, model$bounds, values, TRUE, q$radius)
+  r <- model_records(q, x)
   k <- model_responses(q)
   numbers <- line_residuals(r$x, r$y, matrix(q$at, k), q$weight)
   ceiling(2^RESIDUAL_BITS * cut_squares(numbers$off, k))
 }
 
 residuals_refused <- function(policy, request) {
-  fits <- function(v) v >= 2^-30 && v <= 2^30
-  if (!is_model(request$model) || !fits(request$radius) || !fits(request$weight)) return("message")
+  if (!is_model_request(request)) return("message")
   count <- model_responses(request) * (1 + model_width(request$model))
   if (!is.double(request$at) || length(request$at) != count || !all(is.finite(request$at))) return("message")
   hold_to_types(policy, model_types(request$model))
@@ -38,10 +34,6 @@ RESIDUAL_VECTORS <- list(
 )
 
 # ---- the plan and the release ----------------------------------------------------------------------------------------
-
-refuse_curve_sites <- function() {
-  abort_riemdp("unsupported", "of a curve the residual scale needs records in memory or in chunks, not at sites.")
-}
 
 # what dp_residual_scale() asks of sites that add noise
 shared_residual <- function(ask, x) {

@@ -191,9 +191,6 @@ void kng_bounds(struct kng *k, const double *y, double *out, double *scratch);
 double kng_least_acceptance(manifold_t m, double radius, double narrow, double wide, double gradient, int law,
                             double *work);
 
-/* Laws on a lattice of coordinates at the ball's centre: medians (mechanism_median.c), and the laws of kng_law. Weights are exp(-F/scale), F at
- * a point of the lattice the length of the sum of bounded vectors, of the mean's gradient, or the distance from the mean, or that in steps; where
- * the ball is next to all of a homogeneous space also times the volume that coordinates have there, over the most that they have in the ball. */
 /* A lattice law's weights at most, by public numbers: exp(-slope max(0, F - less)), F the integral of 1 - bend ((radius + s)/(2 radius))^2
  * over distances s from the base, which are at least `contract` times those of coordinates; bend is what half a squared distance may bend
  * less than in flat space. shell, first: as in struct median; curved, steep too, for a base `middle` from the centre. proposed: what
@@ -202,6 +199,9 @@ struct public_law {
     double radius, contract, bend, slope, less, shell, first, curved, steep, middle, proposed;
 };
 
+/* Laws on a lattice of coordinates at the ball's centre: medians (mechanism_median.c), and the laws of kng_law. Weights are exp(-F/scale), F at
+ * a point of the lattice the length of the sum of bounded vectors, of the mean's gradient, or the distance from the mean, or that in steps; where
+ * the ball is next to all of a homogeneous space also times the volume that coordinates have there, over the most that they have in the ball. */
 enum { MEDIAN_BITS = 31, MEDIAN_DEPTH = 52, MEDIAN_CELLS = 256 };
 
 struct median {

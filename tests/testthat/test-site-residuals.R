@@ -177,6 +177,12 @@ test_that("what can't be is refused before anything is paid", {
   expect_length(reply(host, two), 2)
   expect_identical(reply(host, utils::modifyList(two, list(at = numeric(5)))), "message")
   expect_identical(reply(site_host(site_policy("west", least_noise = 1e-6, columns = TYPES[c("x1", "y")]), rows, budget()), ok), "columns")
-  curve <- tryCatch(internal$refuse_curve_sites(), error = class)
-  expect_true("riemdp_error_unsupported" %in% curve)
+  # of a curve, whichever
+  M <- sphere(2)
+  points <- mf_exp(M, c(0, 0, 1), cbind(0.05 * rows$x1[1:60], 0, 0))
+  curve <- dp_regression(place ~ x1, M, list(place = points, x1 = rows$x1[1:60]), 1, center = c(0, 0, 1), radius = 0.8, speed = 0.6, residual_bound = 0.5,
+                         bounds = list(x1 = c(0, 10)))
+  paid <- vapply(hosts, spent, 0)
+  expect_error(dp_residual_scale(curve, x, 1, delta = 1e-6), "of a curve", class = "riemdp_error_unsupported")
+  expect_identical(vapply(hosts, spent, 0), paid)
 })
