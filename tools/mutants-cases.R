@@ -588,6 +588,12 @@ mutant("half-perturbed", "R/objective-perturbation.R", "moved <- 2 * rule$tau", 
        "objective perturbation states what a record moves", "^neighbours$")
 mutant("half-adassp", "R/dp-lm-methods.R", "xy = 2 * sqrt(d + 1) * reach)", "xy = sqrt(d + 1) * reach)",
        "AdaSSP's noise is for the whole width of X'Y", "^neighbours$")
+mutant("series-short", "src/estimate/mean_steps_definite.c", "<= slack * (1 - 1e-6)))", "<= slack * 1e4))", "a shorter series is as precise as the first", "mean-steps")
+mutant("series-far", "src/estimate/mean_steps_definite.c", "squares[l] <= square(c->series[which[l] + 1].range)", "squares[l] <= 2 * square(c->series[which[l] + 1].range)", "a shorter series is for near matrices alone", "mean-steps")
+mutant("series-uneven", "src/ffi/ffi_steps.c", "    mean->even = 1;", "    mean->even = 0;", "where time is even all logarithms have one series", "mean-steps")
+mutant("series-neighbours", "src/estimate/mean_steps_definite.c", "            if (which[l] != i)\n                continue;", "            if (which[0] != i)\n                continue;", "a record's series is its own", "mean-steps")
+mutant("block-inside", "src/ffi/ffi_steps.c", "        s->moved += !(norm2(m->dim, a) <= steps_edge(&s->mean));\n        steps_clip(&s->mean, a);", "        steps_clip(&s->mean, a);", "fast steps are about the records in the ball", "mean-steps")
+mutant("start-digits", "src/estimate/mean_steps.c", "        a[j] = ldexp(trunc(ldexp(a[j], (int)bits)), -(int)bits);", "        a[j] += 0;", "chunks and memory come to the same digits", "chunk-mean")
 mutant("ticks-of-trials", "src/estimate/mean_steps.c", "of > 0 ? done + (double)i : 0, of", "done + (double)i, of", "how often records are looked at is told to nobody", "^mechanism-product$")
 mutant("newton-square", "R/linear-newton.R", "square = 1.5, safe", "square = 1.8, safe", "squares count so much that no record moves a sum further", "^linear-newton$")
 mutant("newton-there", "R/linear-newton.R", "c(there = 0.8,", "c(there = 1.1,", "a missing record moves a sum no further than one with other values", "^linear-newton$")
@@ -803,7 +809,7 @@ mutant("size-tail-half", "R/sensitivity.R", "tail = structure(outwards(joined_re
 mutant("size-scaled-bend", "R/sensitivity.R", "x * (1 + STRETCH_BEND - STRETCH_BEND * x)", "x", "a mean of many more records than N is stretched less and less", "private-size")
 mutant("size-scaled-reach", "R/sensitivity.R", "r * sqrt(2 - 1 / most)", "0.7 * r", "on negative curvature a stretched mean moves by r/N at least", "private-size")
 mutant("size-scaled-sphere", "R/sensitivity.R", "each + rho / sin(rho) * max(each - r", "0.7 * each + 0 * max(each - r", "on positive curvature a stretched mean moves by tan(r)/N at least", "private-size")
-mutant("size-scaled-cut", "src/ffi/ffi_steps.c", "    steps_clip(&s->mean, a);\n}\n\nvoid ffi_steps_mean", "}\n\nvoid ffi_steps_mean", "a stretched mean stays in the ball", "private-size")
+mutant("size-scaled-cut", "src/ffi/ffi_steps.c", "    steps_clip(&s->mean, a);\n}\n\n/* where time", "}\n\n/* where time", "a stretched mean stays in the ball", "private-size")
 mutant("size-scaled-errors", "R/mechanism.R", "outwards((STRETCH_MOST + 1) * extra * lengths)", "outwards(extra * lengths)", "a stretched mean's errors are stretched", "private-size|groups")
 mutant("size-scaled-lattice", "R/mechanism-lattice.R", "bounds$error * (STRETCH_MOST + 1)", "bounds$error", "so are those of its coordinates on a lattice", "private-size|groups")
 mutant("size-scaled-idle", "R/private-size.R", "scaled$numbers$stretch <- stretch(n / ask$n)", "scaled$numbers$stretch <- 1", "a mean of more records than N is stretched", "private-size")
@@ -2022,7 +2028,7 @@ mutant("product-all-flags", "src/geometry/manifold_product.c", "all &= p->part[i
 mutant("product-ball", "src/geometry/manifold_product.c", "radius / q->root * (1 + 4 * RIEMDP_EPS), &k, &reach", "0.5 * radius / q->root, &k, &reach", "a part's bounds are those of its own ball", "manifold-product")
 mutant("product-ball-curvature", "src/geometry/manifold_product.c", "*k_max = fmax(*k_max, k / q->weight);", "*k_max = fmax(*k_max, k / q->root);", "curvature of a ball goes with weights", "manifold-product")
 mutant("product-frame", "src/geometry/manifold_product.c", "buffer[j] *= q->root;", "buffer[j] *= 1;", "coordinates are orthonormal in the product's metric", "manifold-product")
-mutant("product-steps-log", "src/estimate/mean_steps_product.c", "v[p->span + j] *= p->root;", "v[p->span + j] *= 1;", "gradients have the product's length", "manifold-product")
+mutant("product-steps-log", "src/estimate/mean_steps_product.c", "+ p->span + j] *= p->root;", "+ p->span + j] *= 1;", "gradients have the product's length", "manifold-product")
 mutant("product-errors-weights", "R/mean-steps.R", "p$weight * e[[what]]^2", "e[[what]]^2", "errors add up in the product's metric", "manifold-product")
 mutant("product-errors-unit", "R/mean-steps.R", "* unit + 14 * r * UNIT_ROUNDOFF", "* unit", "conversions of coordinates have their errors", "manifold-product")
 mutant("product-convert-unpaid", "R/mean-steps.R", "else 4 * UNIT_ROUNDOFF * r * stretch", "else 0", "the mean's coordinates are off from its parts'", "manifold-product")
@@ -2234,9 +2240,9 @@ mutant("hermitian-root", "R/mean-steps.R", "spd_errors(r, t, quant, k, base, ter
 mutant("hermitian-off", "R/mean-steps.R", "(if (root > 1) stretch else 1) * back / root", "back / root", "a point that was carried back isn't that of its coordinates", "mean-steps")
 mutant("hermitian-own", "R/mean-steps.R", "own <- if (root > 1) 8 * r * u else 0", "own <- if (root > 1) 7.7 * r * u else 0", "the way back from the real form rounds", "mean-steps")
 mutant("hermitian-size", "R/mean-steps.R", 'facts$rows * if (model == "hermitian") 2 else 1', "facts$rows", "bounds are those of matrices of twice the size", "mean-steps")
-mutant("hermitian-steps-form", "src/estimate/mean_steps.c", "s[i + (j + 1) * k] = s[j + 1 + i * k] = -im;", "s[i + (j + 1) * k] = s[j + 1 + i * k] = im;",
+mutant("hermitian-steps-form", "src/estimate/mean_steps_definite.c", "s[i + (j + 1) * k] = s[j + 1 + i * k] = -im;", "s[i + (j + 1) * k] = s[j + 1 + i * k] = im;",
        "the solver's real forms multiply as complex numbers", "mean-steps|dp-mean")
-mutant("hermitian-steps-coords", "src/estimate/mean_steps.c", "*a++ = RIEMDP_SQRT2 / 2 * (e[1] - e[k]);", "*a++ = 0.686 * (e[1] - e[k]);",
+mutant("hermitian-steps-coords", "src/estimate/mean_steps_definite.c", "*a++ = RIEMDP_SQRT2 / 2 * (e[1] - e[k]);", "*a++ = 0.686 * (e[1] - e[k]);",
        "the solver's coordinates are orthonormal", "mean-steps|dp-mean")
 mutant("hermitian-halves", "R/as-points.R", '== "rows") -1 else 1', '== "rows") 1 else 1', "upper triangles hold conjugates", "manifold-hermitian")
 mutant("hermitian-missing", "R/permutation-test.R", "planar <- is.complex(center) && mf_facts(M)$cols == 0", "planar <- is.complex(center)",

@@ -485,8 +485,8 @@ static double in_ball_norm(manifold_t m, const double *p, const double *g, doubl
     return sqrt(sq);
 }
 
-int mean_fast_of(manifold_t m, const struct objective *f, const double *centre, double radius, double tol, double *p,
-                 double *gradient_norm, double *work)
+void mean_fast_of(manifold_t m, const struct objective *f, const double *centre, double radius, double tol, double *p,
+                  double *gradient_norm, double *work)
 {
     enum { MEMORY = 5, FAST = 60 };
     size_t n = m->ambient;
@@ -494,23 +494,20 @@ int mean_fast_of(manifold_t m, const struct objective *f, const double *centre, 
     struct solver s = {.tol = 0.1 * tol, .max_iter = FAST, .memory = MEMORY, .scale = 1};
     for (size_t j = 0; j < n; j++)
         p[j] = centre[j];
-    *gradient_norm = INFINITY;
     int status = solver_run(m, f, p, &s, rest);
     if (status != STATUS_OK || !all_finite(n, p))
         for (size_t j = 0; j < n; j++)
             p[j] = centre[j];
     manifold_to_ball(m, p, centre, radius, one(p), 0, 1, rest);
-    if (f->eval(f, p, g, &value) == STATUS_OK)
-        *gradient_norm = in_ball_norm(m, p, g, rest);
-    return *gradient_norm <= tol;
+    if (gradient_norm)
+        *gradient_norm = f->eval(f, p, g, &value) == STATUS_OK ? in_ball_norm(m, p, g, rest) : INFINITY;
 }
 
-int mean_fast(manifold_t m, const struct source *x, const double *centre, double radius, double tol, double *p,
-              double *gradient_norm, double *work)
+void mean_fast(manifold_t m, const struct source *x, const double *centre, double radius, double tol, double *p, double *work)
 {
     struct pass c = make_pass(m, x, NULL, 0, 1, work);
     struct objective f = {pass_eval, &c};
-    return mean_fast_of(m, &f, centre, radius, tol, p, gradient_norm, work + pass_work(m, x));
+    mean_fast_of(m, &f, centre, radius, tol, p, NULL, work + pass_work(m, x));
 }
 
 void mean_in_ball(manifold_t m, const struct source *x, const double *centre, double radius, double k_min, double k_max,
@@ -527,7 +524,8 @@ void mean_in_ball_of(manifold_t m, const struct objective *f, const double *cent
     size_t n = m->ambient;
     double *g = work, *q = g + n, *rest = q + n, value, step, count;
     /* fast steps first; what they find counts only if its gradient is small */
-    if (mean_fast_of(m, f, centre, radius, tol, p, gradient_norm, work))
+    mean_fast_of(m, f, centre, radius, tol, p, gradient_norm, work);
+    if (*gradient_norm <= tol)
         return;
     mean_ball_steps(k_min, k_max, radius, 0.5 * tol, &step, &count);
     for (size_t j = 0; j < n; j++)

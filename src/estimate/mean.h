@@ -38,13 +38,12 @@ int mean_run(manifold_t m, const struct source *x, const double *w, double *p, s
 
 /* Projected gradient steps that provably reach a gradient of `tol` (inst/proofs/mean-solver.md): their length and number. */
 void mean_ball_steps(double k_min, double k_max, double radius, double tol, double *step, double *count);
-/* A point of the ball around `centre`, where the energy's gradient is small if fast steps got that far: no promise. Returns whether it
- * is at most `tol`, as computed. work: mean_solver_work(m, 5) */
-int mean_fast_of(manifold_t m, const struct objective *f, const double *centre, double radius, double tol, double *p,
-                 double *gradient_norm, double *work);
+/* A point of the ball around `centre`, where the energy's gradient is small if fast steps from there got that far: no promise.
+ * gradient_norm: NULL, or its length there. work: mean_solver_work(m, 5) */
+void mean_fast_of(manifold_t m, const struct objective *f, const double *centre, double radius, double tol, double *p,
+                  double *gradient_norm, double *work);
 /* the same for records; work: mean_work(m, x, 5) */
-int mean_fast(manifold_t m, const struct source *x, const double *centre, double radius, double tol, double *p,
-              double *gradient_norm, double *work);
+void mean_fast(manifold_t m, const struct source *x, const double *centre, double radius, double tol, double *p, double *work);
 /* Mean of records that lie in the ball around `centre`; never fails. *gradient_norm at the point returned, which lies
  * in the ball. */
 void mean_in_ball(manifold_t m, const struct source *x, const double *centre, double radius, double k_min, double k_max,

@@ -1,6 +1,6 @@
 #include "mean_steps.h"
 
-#include "manifold_spd.h"
+#include "mean_steps_definite.h"
 #include "mean_steps_lifts.h"
 #include "mean_steps_product.h"
 #include "simd.h"
@@ -9,7 +9,10 @@
 #error "the bounds of rounding errors need IEEE arithmetic: compile without -ffast-math, on 32-bit x86 with -msse2 -mfpmath=sse"
 #endif
 
-enum { TRIES = 12 }; /* steps from a start that isn't the mean yet */
+enum {
+    TRIES = 12, /* steps from a start that isn't the mean yet */
+    GROUP = 16  /* records between two ticks */
+};
 
 enum manifold_model steps_model(manifold_t m)
 {
@@ -54,11 +57,12 @@ static size_t isometry_size(const struct mean_steps *c)
 
 size_t steps_work(const struct mean_steps *c)
 {
-    /* isometry, two points, two coordinate vectors, and scratch of the matrix functions */
-    size_t scratch = c->model == MODEL_PRODUCT ? product_room(c)
+    /* isometry, two points, a vector and those of a group, and scratch of the matrix functions */
+    size_t scratch = c->model == MODEL_PRODUCT ? product_room(c) + PRODUCT_GROUP * c->dim
                      : frames(c)               ? 15 * c->cols * c->cols + 3 * c->rows * c->cols
+                     : definite(c)             ? definite_room(c)
                                                : 6 * c->rows * c->rows;
-    return isometry_size(c) + 2 * steps_point_size(c) + 2 * c->span + scratch;
+    return isometry_size(c) + 2 * steps_point_size(c) + (GROUP + 1) * c->span + scratch;
 }
 
 double steps_edge(const struct mean_steps *c)
@@ -184,125 +188,9 @@ UNFUSED static void third_side(const struct mean_steps *c, const double *side, i
         out[j] = along * a[j] + g * across[j];
 }
 
-/* ---- positive definite matrices: power series only, whose errors have a bound ----------------------------------------- */
-
-static int definite(const struct mean_steps *c)
-{
-    return c->model == MODEL_SPD || c->model == MODEL_HERMITIAN;
-}
-
-/* a Hermitian matrix as the real one of size k in which a number a + ib has the rows (a, -b), (b, a) */
-static void complex_matrix_of(size_t k, const double *a, double *s)
-{
-    for (size_t j = 0; j < k; j += 2)
-        for (size_t i = j; i < k; i += 2) {
-            double re = i == j ? a[0] : a[0] / RIEMDP_SQRT2, im = i == j ? 0 : a[1] / RIEMDP_SQRT2;
-            s[i + j * k] = s[i + 1 + (j + 1) * k] = s[j + i * k] = s[j + 1 + (i + 1) * k] = re;
-            s[i + 1 + j * k] = s[j + (i + 1) * k] = im;
-            s[i + (j + 1) * k] = s[j + 1 + i * k] = -im;
-            a += i == j ? 1 : 2;
-        }
-}
-
-static void complex_coords_of(size_t k, const double *s, double *a)
-{
-    for (size_t j = 0; j < k; j += 2)
-        for (size_t i = j; i < k; i += 2) {
-            const double *e = s + i + j * k;
-            *a++ = (i == j ? 0.5 : RIEMDP_SQRT2 / 2) * (e[0] + e[k + 1]);
-            if (i > j)
-                *a++ = RIEMDP_SQRT2 / 2 * (e[1] - e[k]);
-        }
-}
-
-static void matrix_of(const struct mean_steps *c, const double *a, double *s)
-{
-    (c->model == MODEL_HERMITIAN ? complex_matrix_of : sym_from_coords)(c->rows, a, s);
-}
-
-static void coords_of(const struct mean_steps *c, const double *s, double *a)
-{
-    (c->model == MODEL_HERMITIAN ? complex_coords_of : sym_to_coords)(c->rows, s, a);
-}
-
-/* exp(scale A) for symmetric A with |scale A| <= 2 radius, of Hermitian ones sqrt(2) times that as a real matrix: Taylor polynomial of
- * degree 14 at 2^-s of it, squared s times */
-static void matrix_exp(const struct mean_steps *c, double scale, const double *a, double *out, double *work)
-{
-    enum { DEGREE = 14 };
-    size_t k = c->rows, n = k * k;
-    double *x = work, *t = x + n;
-    int squarings = 0;
-    while (ldexp((c->model == MODEL_HERMITIAN ? 2 * RIEMDP_SQRT2 : 2) * c->radius, -squarings) > 0.5)
-        squarings++;
-    matrix_of(c, a, x);
-    for (size_t j = 0; j < n; j++) {
-        x[j] = ldexp(scale * x[j], -squarings);
-        out[j] = x[j] / DEGREE + (j % (k + 1) == 0);
-    }
-    for (int i = DEGREE - 1; i > 0; i--) {
-        la_mul_square('N', 'N', k, x, out, t);
-        for (size_t j = 0; j < n; j++)
-            out[j] = t[j] / i + (j % (k + 1) == 0);
-    }
-    la_symmetrize(k, out);
-    for (int i = 0; i < squarings; i++) {
-        la_mul_square('N', 'N', k, out, out, t);
-        la_symmetrize(k, t);
-        for (size_t j = 0; j < n; j++)
-            out[j] = t[j];
-    }
-}
-
-/* log X = 2 atanh(Z), Z = I - 2 (X + I)^-1, as 4 sum_j b^(2j+1)/(2j+1) T_(2j+1)(Z/tau), tau = 2b/(1 + b^2) */
-static void matrix_log(const struct mean_steps *c, const double *x, double *a, double *work)
-{
-    size_t k = c->rows, n = k * k;
-    double *z = work, *two = z + n, *before = two + n, *now = before + n, *sum = now + n, *t = sum + n;
-    double tau = 2 * c->base / (1 + square(c->base)), power = c->base, b2 = square(c->base);
-    for (size_t j = 0; j < n; j++)
-        z[j] = x[j] + (j % (k + 1) == 0);
-    if (la_chol(k, z, t) != STATUS_OK) { /* can't be: all eigenvalues are above 1 */
-        for (size_t j = 0; j < c->dim; j++)
-            a[j] = 0;
-        return;
-    }
-    la_inverse_from_chol(k, t, z, two);
-    for (size_t j = 0; j < n; j++)
-        z[j] = ((j % (k + 1) == 0) - 2 * z[j]) / tau;
-    la_mul_square('N', 'N', k, z, z, two);
-    la_symmetrize(k, two);
-    for (size_t j = 0; j < n; j++) {
-        two[j] = 2 * two[j] - (j % (k + 1) == 0); /* T_2 */
-        before[j] = now[j] = z[j];                /* T_-1 and T_1 */
-        sum[j] = 4 * power * z[j];
-    }
-    for (int i = 1; i < c->terms; i++) {
-        power *= b2;
-        double f = 4 * power / (2 * i + 1);
-        la_mul_square('N', 'N', k, two, now, t);
-        for (size_t j = 0; j < n; j++) {
-            double next = 2 * t[j] - before[j];
-            before[j] = now[j];
-            now[j] = next;
-            sum[j] += f * next;
-        }
-    }
-    la_symmetrize(k, sum);
-    coords_of(c, sum, a);
-}
-
-/* H Y H */
-static void congruence(size_t k, const double *h, const double *y, double *out, double *work)
-{
-    la_mul_square('N', 'N', k, h, y, work);
-    la_mul_square('N', 'N', k, work, h, out);
-    la_symmetrize(k, out);
-}
-
 /* ---- the mean --------------------------------------------------------------------------------------------------------- */
 
-void steps_embed(const struct mean_steps *c, const double *a, double *y, double *work)
+static void embed_one(const struct mean_steps *c, const double *a, double *y, double *work)
 {
     double s = norm2(c->dim, a);
     switch (c->model) {
@@ -319,18 +207,11 @@ void steps_embed(const struct mean_steps *c, const double *a, double *y, double 
         for (size_t j = 0; j < c->dim; j++)
             y[j + 2] = sinc(s) * a[j];
         return;
-    case MODEL_SPD:
-    case MODEL_HERMITIAN:
-        matrix_exp(c, 1, a, y, work);
-        return;
     case MODEL_SUBSPACES:
         subspace_exp(c, a, y, work);
         return;
     case MODEL_BURES:
         bures_factor(c, a, y);
-        return;
-    case MODEL_PRODUCT:
-        product_embed(c, a, y, work);
         return;
     default:
         for (size_t j = 0; j < c->dim; j++)
@@ -338,13 +219,28 @@ void steps_embed(const struct mean_steps *c, const double *a, double *y, double 
     }
 }
 
+void steps_embed_all(const struct mean_steps *c, size_t n, const double *a, size_t a_apart, double *y, size_t y_apart, double *work)
+{
+    if (definite(c))
+        definite_embed(c, n, a, a_apart, y, y_apart, work);
+    else if (c->model == MODEL_PRODUCT)
+        product_embed(c, n, a, a_apart, y, y_apart, work);
+    else
+        for (size_t i = 0; i < n; i++)
+            embed_one(c, a + i * a_apart, y + i * y_apart, work);
+}
+
+void steps_embed(const struct mean_steps *c, const double *a, double *y, double *work)
+{
+    steps_embed_all(c, 1, a, 0, y, 0, work);
+}
+
 /* the isometry that carries exp(a) to the centre (with its inverse): for positive matrices exp(-A/2) and exp(A/2); Bures-Wasserstein, where
  * there is none: a factor of exp(a) */
 static void make_isometry(const struct mean_steps *c, const double *a, double *isometry, double *work)
 {
     if (definite(c)) {
-        matrix_exp(c, -0.5, a, isometry, work);
-        matrix_exp(c, 0.5, a, isometry + c->rows * c->rows, work);
+        definite_isometry(c, a, isometry, work);
     } else if (c->model == MODEL_SUBSPACES) {
         make_subspace_turn(c, a, isometry, work);
     } else if (c->model == MODEL_BURES) {
@@ -366,8 +262,7 @@ static void carried_log(const struct mean_steps *c, const double *isometry, int 
                         double *a, double *work)
 {
     if (definite(c)) {
-        congruence(c->rows, isometry + (back ? c->rows * c->rows : 0), y, out, work);
-        matrix_log(c, out, a, work);
+        definite_logs(c, isometry, back, 1, y, 0, a, 0, work);
         return;
     }
     if (c->model == MODEL_SUBSPACES) {
@@ -383,10 +278,6 @@ static void carried_log(const struct mean_steps *c, const double *isometry, int 
     }
     if (frames(c)) {
         frame_log(c, isometry, back, y, a, work);
-        return;
-    }
-    if (c->model == MODEL_PRODUCT) {
-        product_log(c, isometry, y, a, work);
         return;
     }
     if (c->model == MODEL_PLANAR) {
@@ -412,7 +303,7 @@ static void add_units(const struct mean_steps *c, const double *a, int64_t *sum)
 }
 
 struct room {
-    double *isometry, *out, *from, *v, *rest;
+    double *isometry, *out, *from, *v, *logs, *rest;
 };
 
 static struct room make_room(const struct mean_steps *c, double *work)
@@ -421,8 +312,21 @@ static struct room make_room(const struct mean_steps *c, double *work)
     struct room r = {.isometry = work, .out = work + isometry_size(c)};
     r.from = r.out + size;
     r.v = r.from + size;
-    r.rest = r.v + 2 * c->span;
+    r.logs = r.v + c->span;
+    r.rest = r.logs + GROUP * c->span;
     return r;
+}
+
+static void logs_there(const struct mean_steps *c, const struct room *r, size_t n, const double *y, size_t y_apart, double *v,
+                       size_t v_apart)
+{
+    if (definite(c))
+        definite_logs(c, r->isometry, 0, n, y, y_apart, v, v_apart, r->rest);
+    else if (c->model == MODEL_PRODUCT)
+        product_logs(c, r->isometry, n, y, y_apart, v, v_apart, r->rest);
+    else
+        for (size_t i = 0; i < n; i++)
+            carried_log(c, r->isometry, 0, y + i * y_apart, r->out, v + i * v_apart, r->rest);
 }
 
 /* progress: `done` of `of` records before these; no count where `of` is 0, as then records decide how often this is called */
@@ -430,13 +334,16 @@ static void add_points(const struct mean_steps *c, size_t n, const double *y, in
                        double done, double of, const struct room *r)
 {
     size_t size = steps_point_size(c);
-    int flat = c->model == MODEL_FLAT;
-    for (size_t i = 0; i < n; i++) {
-        if (!flat)
-            carried_log(c, r->isometry, 0, y + i * size, r->out, r->v, r->rest);
-        add_units(c, flat ? y + i * size : r->v, sum);
-        if (i % 16 == 0)
-            host_tick(host, of > 0 ? done + (double)i : 0, of);
+    for (size_t i = 0; i < n; i += GROUP) {
+        size_t count = n - i < GROUP ? n - i : GROUP;
+        const double *v = y + i * size;
+        if (c->model != MODEL_FLAT) {
+            logs_there(c, r, count, v, size, r->logs, c->span);
+            v = r->logs;
+        }
+        for (size_t l = 0; l < count; l++)
+            add_units(c, v + l * c->span, sum);
+        host_tick(host, of > 0 ? done + (double)i : 0, of);
     }
 }
 
@@ -447,13 +354,22 @@ void steps_stand(const struct mean_steps *c, const double *a, double *work)
         make_isometry(c, a, r.isometry, r.rest);
 }
 
-void steps_log(const struct mean_steps *c, const double *a, const double *y, double *v, double *work)
+void steps_logs(const struct mean_steps *c, const double *a, size_t n, const double *y, size_t y_apart, double *v, size_t v_apart,
+                double *work)
 {
     struct room r = make_room(c, work);
-    if (c->model != MODEL_FLAT)
-        carried_log(c, r.isometry, 0, y, r.out, v, r.rest);
-    for (size_t j = 0; j < c->span && c->model == MODEL_FLAT; j++)
-        v[j] = y[j] - a[j];
+    if (c->model != MODEL_FLAT) {
+        logs_there(c, &r, n, y, y_apart, v, v_apart);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < c->span; j++)
+            v[i * v_apart + j] = y[i * y_apart + j] - a[j];
+}
+
+void steps_log(const struct mean_steps *c, const double *a, const double *y, double *v, double *work)
+{
+    steps_logs(c, a, 1, y, 0, v, 0, work);
 }
 
 void steps_add(const struct mean_steps *c, size_t n, const double *y, const double *a, int64_t *sum, struct host *host,
@@ -493,19 +409,36 @@ double steps_gradient(const struct mean_steps *c, const struct steps_records *re
     return norm2(c->span, g);
 }
 
+/* logarithms of a group of points, seen from where steps_stand() was */
+static size_t group_logs(const struct mean_steps *c, const double *a, size_t i, size_t n, const double *y, double *v, struct host *host,
+                         double *work)
+{
+    size_t size = steps_point_size(c), count = n - i < GROUP ? n - i : GROUP;
+    steps_logs(c, a, count, y + i * size, size, v, c->span, work);
+    host_tick(host, 0, 0);
+    return count;
+}
+
 double steps_squares(const struct mean_steps *c, size_t n, const double *y, const double *a, double bits, double most, struct host *host,
                      double *work)
 {
     struct room r = make_room(c, work);
     double sum = 0;
     steps_stand(c, a, work);
-    for (size_t i = 0; i < n; i++) {
-        steps_log(c, a, y + i * steps_point_size(c), r.v, work);
-        sum += fmin(most, ceil(ldexp(square(norm2(c->span, r.v) / (2 * c->radius)), (int)bits)));
-        if (i % 16 == 0)
-            host_tick(host, 0, 0);
+    for (size_t i = 0; i < n; i += GROUP) {
+        size_t count = group_logs(c, a, i, n, y, r.logs, host, work);
+        for (size_t l = 0; l < count; l++)
+            sum += fmin(most, ceil(ldexp(square(norm2(c->span, r.logs + l * c->span) / (2 * c->radius)), (int)bits)));
     }
     return sum;
+}
+
+static void add_products(const struct mean_steps *c, const double *v, double bits, double reach, double *sum)
+{
+    double length = norm2(c->span, v) / (2 * c->radius), scale = fmin(1, reach / length) / (2 * c->radius);
+    for (size_t j = 0, at = 0; j < c->span; j++)
+        for (size_t k = j; k < c->span; k++)
+            sum[at++] += rint(ldexp(scale * v[j] * scale * v[k] * (j == k ? 1 : sqrt(2)), (int)bits));
 }
 
 void steps_products(const struct mean_steps *c, size_t n, const double *y, const double *a, double bits, double reach, double *sum,
@@ -513,14 +446,10 @@ void steps_products(const struct mean_steps *c, size_t n, const double *y, const
 {
     struct room r = make_room(c, work);
     steps_stand(c, a, work);
-    for (size_t i = 0; i < n; i++) {
-        steps_log(c, a, y + i * steps_point_size(c), r.v, work);
-        double length = norm2(c->span, r.v) / (2 * c->radius), scale = fmin(1, reach / length) / (2 * c->radius);
-        for (size_t j = 0, at = 0; j < c->span; j++)
-            for (size_t k = j; k < c->span; k++)
-                sum[at++] += rint(ldexp(scale * r.v[j] * scale * r.v[k] * (j == k ? 1 : sqrt(2)), (int)bits));
-        if (i % 16 == 0)
-            host_tick(host, 0, 0);
+    for (size_t i = 0; i < n; i += GROUP) {
+        size_t count = group_logs(c, a, i, n, y, r.logs, host, work);
+        for (size_t l = 0; l < count; l++)
+            add_products(c, r.logs + l * c->span, bits, reach, sum);
     }
 }
 
@@ -559,6 +488,16 @@ static void go(const struct mean_steps *c, double *a, const struct room *r, doub
     steps_clip(c, a);
 }
 
+/* A start keeps the digits that the test below sees: the others differ between ways to the same mean, as over chunks and in memory. Towards
+ * zero, so that it stays in the ball. */
+static void round_start(const struct mean_steps *c, double *a)
+{
+    double bits = ceil(log2(8 * sqrt((double)c->dim) / c->accept));
+    steps_clip(c, a);
+    for (size_t j = 0; j < c->dim && bits < c->bits; j++)
+        a[j] = ldexp(trunc(ldexp(a[j], (int)bits)), -(int)bits);
+}
+
 void mean_steps_run(const struct mean_steps *c, const struct steps_records *records, const double *start, double *a,
                     int64_t *sum, struct host *host, double *work)
 {
@@ -575,7 +514,7 @@ void mean_steps_run(const struct mean_steps *c, const struct steps_records *reco
     for (size_t j = 0; j < d && start; j++)
         a[j] = start[j];
     if (start)
-        steps_clip(c, a);
+        round_start(c, a);
     for (int t = 0; start && t < TRIES; t++) {
         mean_log(c, records, a, sum, host, 0, 0, &r);
         if (norm2(c->span, r.v) <= c->accept)

@@ -13,6 +13,14 @@ struct frame_series {
     int parts, degree;
 };
 
+/* terms of a matrix logarithm's series, and for which matrices it is */
+struct log_series {
+    double base, range;
+    int terms;
+};
+
+enum { SERIES = 13 };
+
 struct mean_part;
 
 struct mean_steps {
@@ -24,6 +32,9 @@ struct mean_steps {
     int steps;
     int bits;    /* coordinates and sums are whole multiples of 2^-bits */
     double base; /* series of the matrix logarithm: tanh(r'/4), r' the radius of its spectrum, and its terms */
+    struct log_series series[SERIES]; /* that one, and shorter ones for matrices nearer to I */
+    int even;                         /* that one alone: the work doesn't tell how near they are */
+    double *used;                     /* how often each was taken, for tests; or NULL */
     int terms;   /* of that, or of the series of subspaces' logarithms, or of an iteration for a polar factor, or for a frame's logarithm */
     double accept; /* a start whose computed gradient is no longer than this is the mean */
     const double *root; /* Bures-Wasserstein: the roots of the centre's eigenvalues, from the smallest */
@@ -51,6 +62,8 @@ double steps_edge(const struct mean_steps *c);
 void steps_clip(const struct mean_steps *c, double *a);
 /* the point of the model space with normal coordinates a */
 void steps_embed(const struct mean_steps *c, const double *a, double *y, double *work);
+/* n of them: numbers of record i stand at a + i a_apart, and go to y + i y_apart. Each gives the bits of a single call. */
+void steps_embed_all(const struct mean_steps *c, size_t n, const double *a, size_t a_apart, double *y, size_t y_apart, double *work);
 
 /* n embedded points, or, where y is NULL, points elsewhere: `add` adds what they add to the sum at coordinates a. Sums are whole
  * numbers, 2 span of them: multiples of 2^31, and the rest. So the bits don't depend on who sums in which order. */
@@ -68,6 +81,9 @@ void steps_add(const struct mean_steps *c, size_t n, const double *y, const doub
 /* to the point with coordinates a, and from there the logarithm of an embedded point, in `span` coordinates, v; `work` stays between them */
 void steps_stand(const struct mean_steps *c, const double *a, double *work);
 void steps_log(const struct mean_steps *c, const double *a, const double *y, double *v, double *work);
+/* n of them, as steps_embed_all() has records */
+void steps_logs(const struct mean_steps *c, const double *a, size_t n, const double *y, size_t y_apart, double *v, size_t v_apart,
+                double *work);
 /* from there along v, in `span` coordinates that are overwritten: the coordinates a of that point become those of the end, not clipped */
 void steps_end(const struct mean_steps *c, double *v, double *a, double *work);
 /* Minus the gradient of the energy at the point with coordinates a, in `span` coordinates there; returns its length. */

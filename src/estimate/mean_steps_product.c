@@ -36,11 +36,17 @@ static void own_coords(const struct mean_part *p, const double *a, double *own)
         own[j] = a[p->coord + j] / p->root;
 }
 
-void product_embed(const struct mean_steps *c, const double *a, double *y, double *work)
+void product_embed(const struct mean_steps *c, size_t n, const double *a, size_t a_apart, double *y, size_t y_apart, double *work)
 {
-    for (size_t i = 0; i < c->parts; i++) {
-        own_coords(c->part + i, a, work);
-        steps_embed(&c->part[i].steps, work, y + c->part[i].point, work + c->dim);
+    size_t most = PRODUCT_GROUP;
+    for (size_t i = 0; i < n; i += most) {
+        size_t count = n - i < most ? n - i : most;
+        for (size_t k = 0; k < c->parts; k++) {
+            const struct mean_part *p = c->part + k;
+            for (size_t l = 0; l < count; l++)
+                own_coords(p, a + (i + l) * a_apart, work + l * p->steps.dim);
+            steps_embed_all(&p->steps, count, work, p->steps.dim, y + i * y_apart + p->point, y_apart, work + most * c->dim);
+        }
     }
 }
 
@@ -52,13 +58,15 @@ void product_stand(const struct mean_steps *c, const double *a, double *at, doub
     }
 }
 
-void product_log(const struct mean_steps *c, const double *at, const double *y, double *v, double *work)
+void product_logs(const struct mean_steps *c, const double *at, size_t n, const double *y, size_t y_apart, double *v, size_t v_apart,
+                  double *work)
 {
-    for (size_t i = 0; i < c->parts; i++) {
-        const struct mean_part *p = c->part + i;
-        steps_log(&p->steps, at + p->coord, y + p->point, v + p->span, work + p->room);
-        for (size_t j = 0; j < p->steps.span; j++)
-            v[p->span + j] *= p->root;
+    for (size_t k = 0; k < c->parts; k++) {
+        const struct mean_part *p = c->part + k;
+        steps_logs(&p->steps, at + p->coord, n, y + p->point, y_apart, v + p->span, v_apart, work + p->room);
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = 0; j < p->steps.span; j++)
+                v[i * v_apart + p->span + j] *= p->root;
     }
 }
 

@@ -95,7 +95,9 @@ static void ball_mean(struct call *c, const struct ball *in, struct sample *s, d
     if (in->proven) {
         struct steps steps = ffi_steps_make(c, &in->number, s->from.n);
         double *a = ffi_doubles(m->dim);
-        ffi_steps_mean(&steps, &s->from.x, y, y ? NULL : &s->from.tally, s->m0.x, o, a, s->work);
+        steps.fast = 1;
+        steps.ball = y;
+        ffi_steps_mean(&steps, &s->from.x, y ? NULL : &s->from.tally, s->m0.x, o, a, s->work);
         ffi_steps_point(&steps, o, a, p, ffi_doubles(dim), s->work);
     } else if (!y) {
         struct objective f = ffi_tally_energy(c, &s->from.tally);

@@ -205,7 +205,9 @@ static void prepare(struct call *c, const struct kng_args *in, struct arg *x, st
     if (!s.elsewhere && !in->constant)
         ball = ffi_records_in_ball(c, x, s.centre, in->radius, out->carried, o, work);
     out->steps = ffi_steps_make(c, &in->number, s.n);
-    ffi_steps_mean(&out->steps, x, ball, s.elsewhere ? &s.tally : NULL, s.centre, o, a, work);
+    out->steps.fast = s.elsewhere || ball;
+    out->steps.ball = ball;
+    ffi_steps_mean(&out->steps, x, s.elsewhere ? &s.tally : NULL, s.centre, o, a, work);
     ffi_steps_point(&out->steps, o, a, p, v, work);
     out->k = (struct kng){.m = m,
                           .x = ball,

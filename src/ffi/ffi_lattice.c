@@ -228,10 +228,8 @@ static void mean_coords(struct call *c, const struct release_args *in, struct ff
     struct steps s = ffi_steps_make(c, &in->number, x->n);
     if (!(ldexp(s.mean.radius, in->k) <= 0x1p51) || s.carried)
         ffi_abort_text("argument", "`k` leaves no room for the lattice, or the ball is to be carried.");
-    double *ball = NULL;
-    if (!x->elsewhere && !in->constant && s.mean.model != MODEL_FLAT)
-        ball = ffi_records_in_ball(c, &x->x, x->centre, s.mean.radius, 0, x->centre, work);
-    ffi_steps_mean(&s, &x->x, ball, x->elsewhere ? &x->tally : NULL, x->centre, x->centre, a, work);
+    s.fast = x->elsewhere || !in->constant;
+    ffi_steps_mean(&s, &x->x, x->elsewhere ? &x->tally : NULL, x->centre, x->centre, a, work);
 }
 
 static SEXP release_body(struct call *c, struct rng *rng, void *data)

@@ -223,7 +223,8 @@ static void release_center(struct call *c, const struct release_args *in, struct
     double gradient;
     if (in->proven) {
         struct steps s = ffi_steps_make(c, &in->number, n);
-        ffi_steps_mean(&s, x, ball, tally, m0, o, z, work);
+        s.fast = tally || !in->constant;
+        ffi_steps_mean(&s, x, tally, m0, o, z, work);
         ffi_steps_point(&s, o, z, p, v, work);
         return;
     }
@@ -257,7 +258,7 @@ static struct points release_base(struct call *c, const struct release_args *in,
     size_t dim = m->ambient;
     int tangent = in->law == LAW_TANGENT || in->law == LAW_TANGENT_GAUSSIAN;
     double *ball = NULL, *p = ffi_doubles(dim), *v = ffi_doubles(dim);
-    if (!x->elsewhere && !(in->proven && (in->constant || tangent)))
+    if (!x->elsewhere && !in->proven)
         ball = ffi_records_in_ball(c, &x->x, x->centre, in->radius, carried, o, work);
     if (in->proven || !tangent) {
         release_center(c, in, &x->x, x->elsewhere ? &x->tally : NULL, ball, x->n, x->centre, o, z, p, v, work);

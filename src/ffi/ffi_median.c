@@ -145,10 +145,11 @@ static void prepare(struct call *c, const struct median_args *in, struct arg *x,
                              .work = work};
     out->carried = manifold_reference(m, s.centre, o);
     double *coords = ffi_doubles(in->law ? 1 : s.n * m->dim), *ball = NULL;
-    if (!s.elsewhere && (m->dim > 1 || in->law))
+    if (!in->law && m->dim > 1)
         ball = ffi_records_in_ball(c, x, s.centre, in->radius, out->carried, o, work);
+    out->steps.fast = 1;
     if (in->law)
-        ffi_steps_mean(&out->steps, x, ball, s.elsewhere ? &s.tally : NULL, s.centre, o, out->coords, work);
+        ffi_steps_mean(&out->steps, x, s.elsewhere ? &s.tally : NULL, s.centre, o, out->coords, work);
     else
         ffi_steps_records(&out->steps, x, s.centre, o, coords, work);
     if (in->is_whole)

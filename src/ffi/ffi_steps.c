@@ -5,6 +5,7 @@
 
 #include "linalg.h"
 #include "mean.h"
+#include "mean_steps_definite.h"
 #include "mean_steps_lifts.h"
 #include "mean_steps_product.h"
 
@@ -109,8 +110,10 @@ static void finish_mean(struct call *c, manifold_t m, const struct steps_numbers
         mean->scale = 1 / (square(mean->root[m->rows - 1] + 1.01 * mean->radius) * (1 + 1e-6));
     if (model == MODEL_FRAMES || model == MODEL_FRAMES_EUCLIDEAN)
         frame_series(mean);
-    if (model == MODEL_NONE || ((model == MODEL_SPD || model == MODEL_HERMITIAN) && !(mean->base > 0)))
+    if (model == MODEL_NONE || (definite(mean) && !(mean->base > 0)))
         ffi_abort(c, STATUS_UNSUPPORTED, "the mean by public steps", -1);
+    if (definite(mean))
+        definite_series(mean);
     if (model == MODEL_PRODUCT)
         finish_parts(c, m, numbers, mean);
 }
@@ -159,10 +162,10 @@ int ffi_steps_coords(const struct steps *s, const double *o, const double *x, do
     return 0;
 }
 
-/* One record's coordinates, shortened to the ball's radius, which moves it to the ball, wherever it was, by the same work. `in` and v:
- * ambient doubles */
-static void record_coords(const struct steps *s, const double *m0, const double *o, const double *r, double *a,
-                          double *in, double *v, double *work)
+/* One record's coordinates, shortened to the ball's radius, which moves it to the ball, wherever it was, by the same work: whether it stays
+ * where it was. `in` and v: ambient doubles */
+static int record_coords(const struct steps *s, const double *m0, const double *o, const double *r, double *a,
+                         double *in, double *v, double *work)
 {
     manifold_t m = &s->c->m;
     int ok = m->ops->check_point(m, one(r), 0, 1, work) == STATUS_OK;
@@ -170,27 +173,60 @@ static void record_coords(const struct steps *s, const double *m0, const double 
         ok = m->ops->to_origin(m, in, m0, one(r), 0, 1, work) == STATUS_OK && all_finite(m->ambient, in);
         r = in;
     }
-    if (!ok || !ffi_steps_coords(s, o, r, a, v, work))
+    if (!ok || !ffi_steps_coords(s, o, r, a, v, work)) {
+        ok = 0;
         for (size_t j = 0; j < m->dim; j++)
             a[j] = 0;
+    }
+    ok &= norm2(m->dim, a) <= steps_edge(&s->mean);
     steps_clip(&s->mean, a);
+    return ok;
 }
 
-/* one record a call: no batch has a say in another's last digits */
+/* room for the records of a block: points, tangent vectors and coordinates */
+struct block {
+    double *in, *v, *a;
+};
+
+/* The same of a block of records: no operation of the package's own manifolds has two records meet, so each has the bits that it has alone. 0
+ * where one of them can't be done so; then each goes by itself, as all do of a user's manifold, or where time is to be even. */
+static int block_coords(struct steps *s, const double *m0, const double *o, struct points x, size_t n, const struct block *b, double *work)
+{
+    manifold_t m = &s->c->m;
+    if ((m->flags & MANIFOLD_CALLS_R) || s->mean.even || m->ops->check_point(m, x, 0, n, work) != STATUS_OK)
+        return 0;
+    if (s->carried) {
+        if (m->ops->to_origin(m, b->in, m0, x, 0, n, work) != STATUS_OK || !all_finite(n * m->ambient, b->in))
+            return 0;
+        x = (struct points){b->in, m->ambient};
+    }
+    if (m->ops->log(m, b->v, one(o), x, 0, n, work) != STATUS_OK ||
+        manifold_coords(m, b->a, one(o), (struct points){b->v, m->ambient}, 0, n, work) != STATUS_OK || !all_finite(n * m->dim, b->a))
+        return 0;
+    for (size_t i = 0; i < n; i++) {
+        double *a = b->a + i * m->dim;
+        s->moved += !(norm2(m->dim, a) <= steps_edge(&s->mean));
+        steps_clip(&s->mean, a);
+    }
+    return 1;
+}
+
 void ffi_steps_records(struct steps *s, struct arg *x, const double *m0, const double *o, double *shown, double *work)
 {
     manifold_t m = &s->c->m;
-    size_t n = x->n, d = m->dim, block = ffi_block(s->c), size = steps_point_size(&s->mean);
-    double *y = ffi_doubles(n * size), *a = ffi_doubles(d), *v = ffi_doubles(m->ambient), *in = ffi_doubles(m->ambient);
+    size_t n = x->n, d = m->dim, block = ffi_block(s->c), size = steps_point_size(&s->mean), most = block < n ? block : n;
+    double *y = ffi_doubles(n * size);
+    struct block b = {ffi_doubles(most * m->ambient), ffi_doubles(most * m->ambient), ffi_doubles(most * d)};
+    s->moved = 0;
     for (size_t begin = 0; begin < n; begin += block) {
-        size_t end = begin + block < n ? begin + block : n;
-        struct points from = ffi_block_points(s->c, x, begin, end, 1, work);
-        for (size_t i = begin; i < end; i++) {
-            record_coords(s, m0, o, at(from, i - begin), a, in, v, work);
-            for (size_t j = 0; j < d && shown; j++)
-                shown[i * d + j] = a[j];
-            steps_embed(&s->mean, a, y + i * size, s->work);
-        }
+        size_t count = n - begin < block ? n - begin : block;
+        struct points from = ffi_block_points(s->c, x, begin, begin + count, 1, work);
+        if (!block_coords(s, m0, o, from, count, &b, work))
+            for (size_t i = 0; i < count; i++)
+                s->moved += !record_coords(s, m0, o, at(from, i), b.a + i * d, b.in, b.v, work);
+        for (size_t j = 0; j < count * d && shown; j++)
+            shown[begin * d + j] = b.a[j];
+        steps_embed_all(&s->mean, count, b.a, d, y + begin * size, size, s->work);
         host_tick(m->host, 0, 0);
     }
     s->records.y = y;
@@ -206,36 +242,82 @@ static void run(struct steps *s, const double *start, double *a)
     steps_clip(&s->mean, a);
 }
 
-void ffi_steps_mean(struct steps *s, struct arg *x, const double *ball, const struct tally *tally, const double *m0,
-                    const double *o, double *a, double *work)
+/* where time must not depend on the records */
+static void evenly(struct mean_steps *mean)
+{
+    mean->even = 1;
+    for (size_t i = 0; i < mean->parts; i++)
+        evenly((struct mean_steps *)&mean->part[i].steps);
+}
+
+/* the points at o that the records' coordinates are of */
+static double *points_of(const struct steps *s, const double *o, double *work)
+{
+    manifold_t m = &s->c->m;
+    size_t n = s->records.n, d = m->dim, dim = m->ambient, block = ffi_block(s->c);
+    double *out = ffi_doubles(n * dim), *v = ffi_doubles((block < n ? block : n) * dim);
+    for (size_t begin = 0; begin < n; begin += block) {
+        size_t count = n - begin < block ? n - begin : block;
+        double *to = out + begin * dim;
+        const double *a = s->coords + begin * d;
+        if ((m->flags & MANIFOLD_CALLS_R) ||
+            manifold_from_coords(m, v, one(o), (struct points){a, d}, 0, count, work) != STATUS_OK ||
+            m->ops->exp(m, to, one(o), (struct points){v, dim}, 0, count, work) != STATUS_OK || !all_finite(count * dim, to))
+            for (size_t i = 0; i < count; i++)
+                ffi_steps_point(s, o, a + i * d, to + i * dim, v, work);
+        host_tick(m->host, 0, 0);
+    }
+    return out;
+}
+
+/* fast steps: where the records are if all of them stay there, else where their coordinates are */
+static void seek(const struct steps *s, struct arg *x, const double *m0, const double *o, double *p, double *work)
+{
+    manifold_t m = &s->c->m;
+    size_t dim = m->ambient;
+    int there = s->carried && !s->moved;
+    double *q = ffi_doubles(dim);
+    struct arg inside = {.label = "x", .kind = KIND_TANGENT, .layout = LAYOUT_RECORDS, .n = x->n, .length = dim, .many = 1};
+    if (s->moved)
+        inside.data = s->ball ? s->ball : points_of(s, o, work);
+    struct source source = ffi_source(s->c, s->moved ? &inside : x, 1, work);
+    mean_fast(m, &source, there ? m0 : o, s->mean.radius, s->mean.accept, q, ffi_doubles(mean_work(m, &source, 5)));
+    if (!there || m->ops->to_origin(m, p, m0, one(q), 0, 1, work) != STATUS_OK)
+        for (size_t j = 0; j < dim; j++)
+            p[j] = there ? o[j] : q[j];
+}
+
+/* a start for the steps, coordinates at o */
+static void find_start(struct steps *s, struct arg *x, const struct tally *tally, const double *m0, const double *o, double *start,
+                       double *work)
 {
     struct call *c = s->c;
     manifold_t m = &c->m;
-    size_t dim = m->ambient;
-    int fast = (ball || tally) && s->mean.model != MODEL_FLAT;
-    double *p = ffi_doubles(dim), *start = NULL, length;
+    double *p = ffi_doubles(m->ambient);
+    if (tally) {
+        struct objective f = ffi_tally_energy(c, tally);
+        mean_fast_of(m, &f, o, s->mean.radius, s->mean.accept, p, NULL, ffi_doubles(mean_solver_work(m, 5)));
+    } else {
+        seek(s, x, m0, o, p, work);
+    }
+    ffi_steps_coords(s, o, p, start, ffi_doubles(m->ambient), work);
+}
+
+void ffi_steps_mean(struct steps *s, struct arg *x, const struct tally *tally, const double *m0, const double *o, double *a, double *work)
+{
+    size_t d = s->c->m.dim;
+    int fast = s->fast && s->mean.model != MODEL_FLAT;
+    double *start = fast ? ffi_doubles(d) : NULL;
+    if (!fast)
+        evenly(&s->mean);
+    if (fast && !tally)
+        s->coords = ffi_doubles(x->n * d);
     if (tally)
         ffi_steps_elsewhere(s, tally);
     else
-        ffi_steps_records(s, x, m0, o, NULL, work);
-    if (fast && tally) {
-        struct objective f = ffi_tally_energy(c, tally);
-        mean_fast_of(m, &f, o, s->mean.radius, s->mean.accept, p, &length, ffi_doubles(mean_solver_work(m, 5)));
-    } else if (fast) {
-        struct arg inside = {.label = "x",
-                             .kind = KIND_TANGENT,
-                             .layout = LAYOUT_RECORDS,
-                             .data = ball,
-                             .n = x->n,
-                             .length = dim,
-                             .many = 1};
-        struct source source = ffi_source(c, &inside, 1, work);
-        mean_fast(m, &source, o, s->mean.radius, s->mean.accept, p, &length, ffi_doubles(mean_work(m, &source, 5)));
-    }
-    if (fast) {
-        start = ffi_doubles(m->dim);
-        ffi_steps_coords(s, o, p, start, ffi_doubles(dim), work);
-    }
+        ffi_steps_records(s, x, m0, o, s->coords, work);
+    if (fast)
+        find_start(s, x, tally, m0, o, start, work);
     run(s, start, a);
 }
 
@@ -326,8 +408,9 @@ SEXP riemdp_chunk_steps(SEXP m, SEXP x, SEXP centre, SEXP numbers, SEXP n, SEXP 
     return ffi_run(add_body, &args, m, 1);
 }
 
-/* The mean's coordinates, and (attribute "records", by columns) what the records were moved to: to compare with other computations, not
- * private. centre: NULL where x holds coordinates, by columns. start: NULL, or coordinates. */
+/* The mean's coordinates, and (attributes) "records", by columns, what these were moved to, and "series", how often each series of a matrix
+ * logarithm was taken: to compare with other computations, not private. centre: NULL where x holds coordinates, by columns. start: NULL (all steps), coordinates, or TRUE, as a
+ * release finds its own. */
 struct mean_args {
     SEXP x, centre, start;
     struct steps_numbers number;
@@ -354,7 +437,8 @@ static SEXP nonprivate_body(struct call *c, void *data)
         m0 = ffi_block_points(c, &centre, 0, 1, 0, work);
         ffi_check_block(c, &centre, m0, NULL, m0, 0, 1, work);
     }
-    if (in->start != R_NilValue && (TYPEOF(in->start) != REALSXP || (size_t)XLENGTH(in->start) != d))
+    int seeks = TYPEOF(in->start) == LGLSXP && in->centre != R_NilValue;
+    if (in->start != R_NilValue && !seeks && (TYPEOF(in->start) != REALSXP || (size_t)XLENGTH(in->start) != d))
         ffi_abort_text("argument", "`start` must be coordinates, or NULL.");
     struct steps s = ffi_steps_make(c, &in->number, n);
     SEXP coords = ffi_keep(c, Rf_allocMatrix(REALSXP, (int)d, (int)n)),
@@ -373,8 +457,19 @@ static SEXP nonprivate_body(struct call *c, void *data)
         steps_reference(&s, m0.x, o);
         ffi_steps_records(&s, &x, m0.x, o, REAL(coords), work);
     }
-    run(&s, in->start == R_NilValue ? NULL : REAL(in->start), REAL(out));
+    SEXP series = ffi_keep(c, Rf_allocVector(REALSXP, SERIES));
+    for (size_t j = 0; j < SERIES; j++)
+        REAL(series)[j] = 0;
+    s.mean.used = REAL(series);
+    s.fast = in->start != R_NilValue;
+    if (!s.fast)
+        evenly(&s.mean);
+    if (seeks)
+        ffi_steps_mean(&s, &x, NULL, m0.x, o, REAL(out), work);
+    else
+        run(&s, s.fast ? REAL(in->start) : NULL, REAL(out));
     Rf_setAttrib(out, Rf_install("records"), coords);
+    Rf_setAttrib(out, Rf_install("series"), series);
     return out;
 }
 

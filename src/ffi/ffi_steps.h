@@ -24,6 +24,10 @@ struct steps {
     int carried;
     double stretch, *work, *parts;
     int64_t *sum;
+    int fast;           /* fast steps of no promise come first; else all steps are taken, in even time */
+    const double *ball; /* the records in the ball around the reference point where they were made for others as well, or NULL */
+    size_t moved;       /* how many records the ball holds elsewhere than they were */
+    double *coords;     /* the records' coordinates, where fast steps may want them */
 };
 
 void ffi_steps_read(SEXP numbers, struct steps_numbers *out);
@@ -34,10 +38,8 @@ void ffi_steps_elsewhere(struct steps *s, const struct tally *tally);
 /* Each record by itself into the ball around m0 (carried to o, the reference point, where s says so), to coordinates there, and to a
  * point of the model space, so that neighbours stay neighbours; nothing fails. `shown` (may be NULL) gets the coordinates. */
 void ffi_steps_records(struct steps *s, struct arg *x, const double *m0, const double *o, double *shown, double *work);
-/* Coordinates at o of the mean of the records of x, or of records elsewhere (`tally`). Fast steps of no promise come first where the
- * records in the ball around o are given as well or elsewhere; with neither all steps are taken. */
-void ffi_steps_mean(struct steps *s, struct arg *x, const double *ball, const struct tally *tally, const double *m0,
-                    const double *o, double *a, double *work);
+/* Coordinates at o of the mean of the records of x, or of records elsewhere (`tally`) */
+void ffi_steps_mean(struct steps *s, struct arg *x, const struct tally *tally, const double *m0, const double *o, double *a, double *work);
 /* coordinates of x at o, 0 where there are none, and whether there are; v: ambient doubles */
 int ffi_steps_coords(const struct steps *s, const double *o, const double *x, double *a, double *v, double *work);
 /* the point with coordinates a at o */

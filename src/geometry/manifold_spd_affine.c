@@ -424,14 +424,18 @@ static int transport(manifold_t m, double *out, struct points p, struct points q
 
 static int coords(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end, double *work)
 {
-    size_t k = m->rows, n = m->ambient;
-    double *l = work, *s = l + n, *rest = s + n;
-    for (size_t i = begin; i < end; i++) {
-        int status = fresh(p, i, begin) ? la_chol(k, at(p, i), l) : STATUS_OK;
+    size_t k = m->rows;
+    struct spd_groups c = spd_make_groups(m, work);
+    for (size_t i = begin; i < end; i += WIDE) {
+        size_t count = end - i < WIDE ? end - i : WIDE;
+        int status = base_factor(&c, k, p, i, begin, end);
         if (status != STATUS_OK)
             return status;
-        la_whiten(k, l, at(v, i), s, rest);
-        sym_to_coords(k, s, out + i * m->dim);
+        whiten_group(&c, k, v, i, end, c.s);
+        for (size_t a = 0; a < count; a++) {
+            wide_take(k * k, a, c.s, c.scalar);
+            sym_to_coords(k, c.scalar, out + (i + a) * m->dim);
+        }
     }
     return STATUS_OK;
 }

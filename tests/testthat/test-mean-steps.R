@@ -477,6 +477,102 @@ test_that("bounds of rounding errors have the constants of the proof", {
   }
 })
 
+# what records add to the whole sums at coordinates `at`: one number for each coordinate, in units
+steps_sum <- function(M, x, center, numbers, n, at) {
+  s <- .Call(riemdp:::riemdp_chunk_steps, M, x, .Call(riemdp:::riemdp_stored, M, center), numbers, n, at, NULL)
+  over <- floor(s[, 2] / 2^31)
+  cbind(s[, 1] + over, s[, 2] - 2^31 * over)
+}
+carry <- function(s) {
+  over <- floor(s[, 2] / 2^31)
+  cbind(s[, 1] + over, s[, 2] - 2^31 * over)
+}
+
+# a record that is nowhere, among records in arrays, or a list of parts
+without_record <- function(x, i) {
+  if (is.list(x)) return(replace(x, 1, list(without_record(x[[1]], i))))
+  if (length(dim(x)) == 3) x[, , i] <- NaN
+  else if (is.complex(x)) x[, i] <- NaN
+  else x[i, ] <- NaN
+  x
+}
+
+test_that("a record's coordinates, and what it adds, are its own, whatever stands beside it", {
+  for (case in list(list(sphere(2), 0.6), list(sphere(50), 0.4), list(hyperbolic(3), 3), list(spd(2), 2), list(spd(5), 3), list(hermitian_spd(2), 2),
+                    list(kendall(4), 0.35), list(grassmann(5, 2), 0.4), list(spd(3, "bures"), 0.2), list(stiefel(4, 2, "canonical"), 0.4),
+                    list(stiefel(4, 2), 0.4), list(rotations(3), 0.5), list(product(sphere(2), spd(2)), 0.6), list(euclidean(3), 1))) {
+    M <- case[[1]]
+    radius <- case[[2]]
+    center <- riemdp:::public_point(M, .Call(riemdp:::riemdp_origin, M))
+    d <- mf_facts(M)$dimension
+    set.seed(5)
+    a <- matrix(stats::rnorm(35 * d), 35)
+    a <- a / sqrt(rowSums(a^2)) * radius * stats::runif(35, 0, 1.05) # some are moved to the ball
+    plain <- mf_exp(M, center, mf_from_coords(M, center, a))
+    x <- mf_points(plain, M)
+    for (lattice in c(FALSE, TRUE)) {
+      numbers <- steps_bounds(M, radius, center, 35, lattice = lattice)$numbers
+      coords <- function(x) attr(steps_mean(M, x, center, numbers, numeric(d)), "records")
+      whole <- coords(x)
+      label <- paste(riemdp:::label_manifold(M), lattice)
+      expect_identical(do.call(cbind, lapply(1:35, function(i) coords(x[i]))), whole, label = label)
+      # one that is nowhere counts as the centre, and moves no other
+      y <- without_record(plain, 7)
+      expect_identical(coords(y), replace(whole, cbind(seq_len(d), 7), 0), label = label)
+      at <- 0.3 * whole[, 3]
+      alone <- lapply(1:35, function(i) steps_sum(M, x[i], center, numbers, 35, at))
+      expect_identical(steps_sum(M, x, center, numbers, 35, at), carry(Reduce(`+`, alone)), label = label)
+    }
+  }
+})
+
+test_that("near matrices have shorter series that are as good, and none where time is to be even", {
+  for (case in list(list(spd(3), 1), list(spd(3), 4), list(hermitian_spd(2), 1))) {
+    M <- case[[1]]
+    radius <- case[[2]]
+    d <- mf_facts(M)$dimension
+    center <- riemdp:::public_point(M, .Call(riemdp:::riemdp_origin, M))
+    b <- steps_bounds(M, radius, center, 1)
+    set.seed(6)
+    lengths <- radius * exp(seq(log(1e-3), 0, length.out = 60)) * 0.999
+    a <- matrix(stats::rnorm(60 * d), 60)
+    a <- a / sqrt(rowSums(a^2)) * lengths
+    x <- mf_points(mf_exp(M, center, mf_from_coords(M, center, a)), M)
+    unit <- 2^-b$numbers$bits
+    for (i in 1:60) {
+      own <- drop(attr(steps_mean(M, x[i], center, b$numbers, numeric(d)), "records"))
+      s <- steps_sum(M, x[i], center, b$numbers, 1, numeric(d))
+      expect_lt(sqrt(sum(((s[, 1] * 2^31 + s[, 2]) * unit - own)^2)), if (radius == 1) 4e-14 * sqrt(d) else b$gradient, label = paste(radius, i))
+    }
+    # seen from one edge of the ball, one at the other is as far as there is
+    x <- mf_points(mf_exp(M, center, mf_from_coords(M, center, rbind(a, -a[60, ]))), M)
+    used <- function(start) attr(steps_mean(M, x, center, b$numbers, start), "series")
+    few <- used(a[60, ]) + used(numeric(d))
+    expect_true(few[1] > 0 && few[length(few)] > 0 && sum(few > 0) > 8, label = radius)
+    all <- used(NULL)
+    expect_gt(all[1], 0)
+    expect_identical(sum(all[-1]), 0)
+  }
+})
+
+test_that("fast steps are about the records in the ball, wherever some were, and spare all others", {
+  for (radius in c(0.3, 1.5)) for (lattice in c(FALSE, TRUE)) for (nowhere in c(FALSE, TRUE)) {
+    M <- spd(2)
+    center <- diag(c(2, 0.5))
+    set.seed(7)
+    a <- matrix(stats::rnorm(60), 20)
+    a[1:4, ] <- 5 * a[1:4, ]
+    x <- mf_exp(M, center, mf_from_coords(M, center, 0.4 * radius * a))
+    if (nowhere) x[, , 5] <- NaN
+    b <- steps_bounds(M, radius, center, 20, lattice = lattice)
+    fast <- steps_mean(M, x, center, b$numbers, TRUE)
+    expect_lte(sum(attr(fast, "series")), 3 * 20, label = radius)
+    all <- steps_mean(M, x, center, b$numbers)
+    expect_gt(sum(attr(all, "series")), 5 * 20)
+    expect_lt(sqrt(sum((fast - all)^2)), b$error)
+  }
+})
+
 test_that("a radius just above a power of 2 is served", {
   # log2() of 1 + 2^-52 times a power is that of the power
   for (radius in c(0.0625, 1, 8) * (1 + .Machine$double.eps)) {
