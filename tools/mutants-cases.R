@@ -1585,7 +1585,7 @@ mutant("plan-of-mean-untyped", "R/mechanism.R", "typed_plan(plan, c(MEAN_PARTS",
 
 mutant("unit-rows-counted", "R/dp-mean.R", "count <- units$count %||% n", "count <- n", "noise is for the number of units, not of rows", "units")
 mutant("unit-not-gathered", "R/mean-estimator.R", "if (is.null(records$units)) return(records[\"x\"])", "return(records[\"x\"])", "a unit counts once", "units")
-mutant("unit-other-records", "src/ffi/ffi_steps.c", "s.records.y = y + begin[u] * size;", "s.records.y = y;", "a unit's point is made of its own records", "units")
+mutant("unit-other-records", "src/ffi/ffi_units.c", "s.records.y = y + begin[u] * size;", "s.records.y = y;", "a unit's point is made of its own records", "units")
 mutant("unit-words-of-rows", "R/mean-estimator.R", "plan$guarantee <- of_units(plan$guarantee, ask$unit)\n    plan$mean", "plan$mean", "the guarantee says who is protected", "units")
 mutant("unit-missing-passes", "R/mean-estimator.R", 'check_units(records$units, paste("With', 'c(records$units$of, paste("With', "rows without a unit are refused before anything is spent", "units")
 mutant("unit-timing", "R/mean-ask.R", 'if (identical(timing, "constant")) {', "if (FALSE) {", "no constant time is promised where units have their own numbers of rows", "units")
@@ -1656,8 +1656,8 @@ mutant("chunk-unit-steps-rows", "R/chunk-optimize.R", "share <- if (!is.null(uni
 mutant("chunk-unit-steps-count", "R/chunk-optimize.R", "n = units$count %||% sum(x$sizes),", "n = sum(x$sizes),", "steps sample units, not rows", "chunk-units")
 mutant("chunk-unit-steps-first-row", "R/chunk-optimize.R", "rows$rows[sequence(size[which], rows$first[which] + 1)]", "rows$rows[rows$first[which] + 1]", "all rows of a sampled unit count", "chunk-units")
 mutant("chunk-unit-steps-share", "src/ffi/ffi_optim.c", "(share ? share[begin + i] : 1) * g[i * n + j]", "g[i * n + j]", "a row's gradient counts by its share", "chunk-units")
-mutant("chunk-unit-other-rows", "src/ffi/ffi_steps.c", "steps_embed(&s->mean, REAL(x) + i * d, y + i * size, s->work);\n    }\n    s->records.y = y;\n    return n;", "steps_embed(&s->mean, REAL(x), y + i * size, s->work);\n    }\n    s->records.y = y;\n    return n;", "each fetched row is in its unit's mean", "chunk-units")
-mutant("chunk-unit-rows-unclipped", "src/ffi/ffi_steps.c", "struct points from = ffi_block_points(c, &x.x, (size_t)i - 1, (size_t)i, 1, work);", "struct points from = ffi_block_points(c, &x.x, 0, 1, 1, work);", "the rows that are asked for are fetched", "chunk-units")
+mutant("chunk-unit-other-rows", "src/ffi/ffi_units.c", "steps_embed(&s->mean, REAL(x) + i * d, y + i * size, s->work);\n    }\n    s->records.y = y;\n    return n;", "steps_embed(&s->mean, REAL(x), y + i * size, s->work);\n    }\n    s->records.y = y;\n    return n;", "each fetched row is in its unit's mean", "chunk-units")
+mutant("chunk-unit-rows-unclipped", "src/ffi/ffi_units.c", "struct points from = ffi_block_points(c, &x.x, (size_t)i - 1, (size_t)i, 1, work);", "struct points from = ffi_block_points(c, &x.x, 0, 1, 1, work);", "the rows that are asked for are fetched", "chunk-units")
 
 # ---- where public numbers come from, and what budgets are worth ------------------------------------------------------------------------------------
 

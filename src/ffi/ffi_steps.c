@@ -132,8 +132,7 @@ struct steps ffi_steps_make(struct call *c, const struct steps_numbers *numbers,
     return s;
 }
 
-/* where coordinates are taken: the reference point where the ball is carried there, else the public centre itself */
-static void steps_reference(const struct steps *s, const double *centre, double *o)
+void ffi_steps_reference(const struct steps *s, const double *centre, double *o)
 {
     manifold_t m = &s->c->m;
     if (s->carried)
@@ -162,9 +161,7 @@ int ffi_steps_coords(const struct steps *s, const double *o, const double *x, do
     return 0;
 }
 
-/* One record's coordinates, shortened to the ball's radius, which moves it to the ball, wherever it was, by the same work: whether it stays
- * where it was. `in` and v: ambient doubles */
-static int record_coords(const struct steps *s, const double *m0, const double *o, const double *r, double *a,
+int ffi_steps_record(const struct steps *s, const double *m0, const double *o, const double *r, double *a,
                          double *in, double *v, double *work)
 {
     manifold_t m = &s->c->m;
@@ -223,7 +220,7 @@ void ffi_steps_records(struct steps *s, struct arg *x, const double *m0, const d
         struct points from = ffi_block_points(s->c, x, begin, begin + count, 1, work);
         if (!block_coords(s, m0, o, from, count, &b, work))
             for (size_t i = 0; i < count; i++)
-                s->moved += !record_coords(s, m0, o, at(from, i), b.a + i * d, b.in, b.v, work);
+                s->moved += !ffi_steps_record(s, m0, o, at(from, i), b.a + i * d, b.in, b.v, work);
         for (size_t j = 0; j < count * d && shown; j++)
             shown[begin * d + j] = b.a[j];
         steps_embed_all(&s->mean, count, b.a, d, y + begin * size, size, s->work);
@@ -371,7 +368,7 @@ static SEXP add_body(struct call *c, void *data)
            *a = ffi_doubles(d);
     for (size_t j = 0; j < m->ambient; j++)
         centre[j] = REAL(in->centre)[j];
-    steps_reference(&s, centre, o);
+    ffi_steps_reference(&s, centre, o);
     for (size_t j = 0; j < d; j++)
         a[j] = REAL(in->at)[j];
     if (!(norm2(d, a) <= s.mean.radius * (1 + 1e-9)))
@@ -416,56 +413,69 @@ struct mean_args {
     struct steps_numbers number;
 };
 
-static SEXP nonprivate_body(struct call *c, void *data)
+/* records given as coordinates, moved to the ball */
+static void given_coords(struct steps *s, SEXP x, double *coords)
 {
-    const struct mean_args *in = data;
-    manifold_t m = &c->m;
-    size_t d = m->dim, n;
+    size_t d = s->mean.dim, n = s->records.n, size = steps_point_size(&s->mean);
+    double *y = ffi_doubles(n * size);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < d; j++)
+            coords[i * d + j] = REAL(x)[i * d + j];
+        steps_clip(&s->mean, coords + i * d);
+    }
+    steps_embed_all(&s->mean, n, coords, d, y, size, s->work);
+    s->records.y = y;
+}
+
+/* the records of `in`, and the centre where there is one */
+static struct arg nonprivate_records(struct call *c, const struct mean_args *in, const double **centre, double *work)
+{
+    size_t d = c->m.dim;
     struct arg x = {.label = "x"};
-    double *work = ffi_doubles(manifold_work(m)), *o = ffi_doubles(m->ambient);
-    struct points m0 = {NULL, 0};
+    *centre = NULL;
     if (in->centre == R_NilValue) {
         if (TYPEOF(in->x) != REALSXP || XLENGTH(in->x) == 0 || (size_t)XLENGTH(in->x) % d != 0)
             ffi_abort_text("argument", "`x` must be coordinates, a column a record.");
-        n = (size_t)XLENGTH(in->x) / d;
-    } else {
-        struct arg centre = ffi_arg(c, in->centre, "center", KIND_POINT);
-        x = ffi_arg(c, in->x, "x", KIND_POINT);
-        n = x.n;
-        if (n == 0 || centre.n != 1)
-            ffi_abort_text("shape", "`x` must hold at least one record, and `center` must be one point.");
-        m0 = ffi_block_points(c, &centre, 0, 1, 0, work);
-        ffi_check_block(c, &centre, m0, NULL, m0, 0, 1, work);
+        x.n = (size_t)XLENGTH(in->x) / d;
+        return x;
     }
-    int seeks = TYPEOF(in->start) == LGLSXP && in->centre != R_NilValue;
+    struct arg given = ffi_arg(c, in->centre, "center", KIND_POINT);
+    x = ffi_arg(c, in->x, "x", KIND_POINT);
+    if (x.n == 0 || given.n != 1)
+        ffi_abort_text("shape", "`x` must hold at least one record, and `center` must be one point.");
+    struct points m0 = ffi_block_points(c, &given, 0, 1, 0, work);
+    ffi_check_block(c, &given, m0, NULL, m0, 0, 1, work);
+    *centre = m0.x;
+    return x;
+}
+
+static SEXP nonprivate_body(struct call *c, void *data)
+{
+    const struct mean_args *in = data;
+    size_t d = c->m.dim;
+    const double *m0;
+    double *work = ffi_doubles(manifold_work(&c->m)), *o = ffi_doubles(c->m.ambient);
+    struct arg x = nonprivate_records(c, in, &m0, work);
+    int seeks = TYPEOF(in->start) == LGLSXP && m0;
     if (in->start != R_NilValue && !seeks && (TYPEOF(in->start) != REALSXP || (size_t)XLENGTH(in->start) != d))
-        ffi_abort_text("argument", "`start` must be coordinates, or NULL.");
-    struct steps s = ffi_steps_make(c, &in->number, n);
-    SEXP coords = ffi_keep(c, Rf_allocMatrix(REALSXP, (int)d, (int)n)),
-         out = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)d));
-    if (in->centre == R_NilValue) {
-        double *y = ffi_doubles(n * steps_point_size(&s.mean));
-        for (size_t i = 0; i < n; i++) {
-            double *a = REAL(coords) + i * d;
-            for (size_t j = 0; j < d; j++)
-                a[j] = REAL(in->x)[i * d + j];
-            steps_clip(&s.mean, a);
-            steps_embed(&s.mean, a, y + i * steps_point_size(&s.mean), s.work);
-        }
-        s.records.y = y;
-    } else {
-        steps_reference(&s, m0.x, o);
-        ffi_steps_records(&s, &x, m0.x, o, REAL(coords), work);
-    }
-    SEXP series = ffi_keep(c, Rf_allocVector(REALSXP, SERIES));
+        ffi_abort_text("argument", "`start` must be coordinates, NULL or, where there is a centre, TRUE.");
+    struct steps s = ffi_steps_make(c, &in->number, x.n);
+    SEXP coords = ffi_keep(c, Rf_allocMatrix(REALSXP, (int)d, (int)x.n)), out = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)d)),
+         series = ffi_keep(c, Rf_allocVector(REALSXP, SERIES));
     for (size_t j = 0; j < SERIES; j++)
         REAL(series)[j] = 0;
     s.mean.used = REAL(series);
     s.fast = in->start != R_NilValue;
     if (!s.fast)
         evenly(&s.mean);
+    if (m0) {
+        ffi_steps_reference(&s, m0, o);
+        ffi_steps_records(&s, &x, m0, o, REAL(coords), work);
+    } else {
+        given_coords(&s, in->x, REAL(coords));
+    }
     if (seeks)
-        ffi_steps_mean(&s, &x, NULL, m0.x, o, REAL(out), work);
+        ffi_steps_mean(&s, &x, NULL, m0, o, REAL(out), work);
     else
         run(&s, s.fast ? REAL(in->start) : NULL, REAL(out));
     Rf_setAttrib(out, Rf_install("records"), coords);
@@ -478,186 +488,4 @@ SEXP riemdp_steps_mean_nonprivate(SEXP m, SEXP x, SEXP centre, SEXP numbers, SEX
     struct mean_args args = {.x = x, .centre = centre, .start = start};
     ffi_steps_read(numbers, &args.number);
     return ffi_run(nonprivate_body, &args, m, 1);
-}
-
-/* ---- units: for each the mean of its own records in the public ball, a function of these records alone -------------------------- */
-
-/* unit: for each record the number of its unit from 1, NA for none. Nothing fails for what a record holds. */
-struct units_args {
-    SEXP x, centre, unit;
-    size_t count;
-    struct steps_numbers number;
-};
-
-/* where each unit's records begin among all records of units, sorted by them; y: their points in the model space, in this order */
-static size_t *sort_units(const struct units_args *in, const double *from, size_t size, size_t n, double *y)
-{
-    const int *unit = INTEGER(in->unit);
-    size_t *begin = (size_t *)R_alloc(in->count + 1, sizeof *begin), *next = (size_t *)R_alloc(in->count, sizeof *next);
-    for (size_t u = 0; u <= in->count; u++)
-        begin[u] = 0;
-    for (size_t i = 0; i < n; i++)
-        if (unit[i] != NA_INTEGER)
-            begin[unit[i]]++;
-    for (size_t u = 0; u < in->count; u++) {
-        next[u] = begin[u];
-        begin[u + 1] += begin[u];
-    }
-    for (size_t i = 0; i < n; i++)
-        if (unit[i] != NA_INTEGER) {
-            double *to = y + next[unit[i] - 1]++ * size;
-            for (size_t j = 0; j < size; j++)
-                to[j] = from[i * size + j];
-        }
-    return begin;
-}
-
-/* records that another call moved to the ball: their coordinates, a column a record, as it gave them */
-static size_t gathered(struct steps *s, SEXP x)
-{
-    size_t d = s->mean.dim, size = steps_point_size(&s->mean);
-    if (TYPEOF(x) != REALSXP || (size_t)XLENGTH(x) % d != 0 || !all_finite((size_t)XLENGTH(x), REAL(x)))
-        ffi_abort_text("argument", "`x` must be coordinates, a column a record.");
-    size_t n = (size_t)XLENGTH(x) / d;
-    double *y = ffi_doubles(n * size + 1);
-    for (size_t i = 0; i < n; i++) {
-        if (!(norm2(d, REAL(x) + i * d) <= s->mean.radius))
-            ffi_abort_text("argument", "`x` must be coordinates of points in the ball.");
-        steps_embed(&s->mean, REAL(x) + i * d, y + i * size, s->work);
-    }
-    s->records.y = y;
-    return n;
-}
-
-static SEXP unit_coords_body(struct call *c, void *data)
-{
-    const struct units_args *in = data;
-    manifold_t m = &c->m;
-    double *work = ffi_doubles(manifold_work(m)), *o = ffi_doubles(m->ambient);
-    struct ffi_sample x = {.n = (size_t)XLENGTH(in->unit)};
-    if (in->centre != R_NilValue)
-        x = ffi_sample(c, in->x, in->centre, work);
-    if (x.elsewhere || (size_t)XLENGTH(in->unit) != x.n)
-        ffi_abort_text("shape", "`unit` must name a unit for each record.");
-    if ((double)in->count * (double)m->ambient > 1e9)
-        ffi_abort_text("argument",
-                       "There are too many units for the memory: drop levels of `unit` that have no record.");
-    struct steps s = ffi_steps_make(c, &in->number, x.n);
-    if (in->centre == R_NilValue) {
-        if (gathered(&s, in->x) != x.n)
-            ffi_abort_text("shape", "`unit` must name a unit for each record.");
-    } else {
-        steps_reference(&s, x.centre, o);
-        ffi_steps_records(&s, &x.x, x.centre, o, NULL, work);
-    }
-    size_t size = steps_point_size(&s.mean), d = m->dim;
-    double *y = ffi_doubles(x.n * size + 1);
-    size_t *begin = sort_units(in, s.records.y, size, x.n, y);
-    SEXP out = ffi_keep(c, Rf_allocMatrix(REALSXP, (int)d, (int)in->count));
-    for (size_t u = 0; u < in->count; u++) {
-        double *a = REAL(out) + u * d;
-        for (size_t j = 0; j < d; j++)
-            a[j] = 0;
-        s.records.n = begin[u + 1] - begin[u];
-        s.records.y = y + begin[u] * size;
-        if (s.records.n)
-            mean_steps_run(&s.mean, &s.records, NULL, a, s.sum, m->host, s.work);
-        host_tick(m->host, 0, 0);
-    }
-    return out;
-}
-
-/* Coordinates of the units' means, a column a unit; 0, the centre's, where one has no record. centre: NULL where x holds what
- * riemdp_unit_rows() gave. */
-SEXP riemdp_unit_coords(SEXP m, SEXP x, SEXP centre, SEXP numbers, SEXP unit, SEXP count)
-{
-    struct units_args args = {.x = x, .centre = centre, .unit = unit};
-    args.count = (size_t)ffi_count(count, "count", 1, 1e9);
-    ffi_steps_read(numbers, &args.number);
-    if (TYPEOF(unit) != INTSXP)
-        ffi_abort_text("argument", "`unit` must hold whole numbers.");
-    for (R_xlen_t i = 0; i < XLENGTH(unit); i++)
-        if (INTEGER(unit)[i] != NA_INTEGER && (INTEGER(unit)[i] < 1 || (size_t)INTEGER(unit)[i] > args.count))
-            ffi_abort_text("argument", "`unit` must hold numbers of units.");
-    return ffi_run(unit_coords_body, &args, m, 1);
-}
-
-/* x: records, of which the points have the shape, or NULL; which: numbers of records; coords: coordinates */
-struct unit_args {
-    SEXP x, centre, which;
-    struct steps_numbers number;
-};
-
-static SEXP unit_rows_body(struct call *c, void *data)
-{
-    const struct unit_args *in = data;
-    manifold_t m = &c->m;
-    size_t d = m->dim, count = (size_t)XLENGTH(in->which);
-    double *work = ffi_doubles(manifold_work(m)), *o = ffi_doubles(m->ambient), *v = ffi_doubles(m->ambient),
-           *to = ffi_doubles(m->ambient);
-    struct ffi_sample x = ffi_sample(c, in->x, in->centre, work);
-    if (x.elsewhere)
-        ffi_abort_text("shape", "`x` must be records.");
-    struct steps s = ffi_steps_make(c, &in->number, x.n);
-    steps_reference(&s, x.centre, o);
-    SEXP out = ffi_keep(c, Rf_allocMatrix(REALSXP, (int)d, (int)count));
-    for (size_t k = 0; k < count; k++) {
-        double i = REAL(in->which)[k];
-        if (!(i >= 1 && i <= (double)x.n) || i != floor(i))
-            ffi_abort_text("argument", "`which` must be numbers of records.");
-        struct points from = ffi_block_points(c, &x.x, (size_t)i - 1, (size_t)i, 1, work);
-        record_coords(&s, x.centre, o, from.x, REAL(out) + k * d, to, v, work);
-        if (k % 256 == 255)
-            host_tick(m->host, 0, 0);
-    }
-    return out;
-}
-
-/* Coordinates of these records moved to the ball, a column a record */
-SEXP riemdp_unit_rows(SEXP m, SEXP x, SEXP centre, SEXP numbers, SEXP which)
-{
-    struct unit_args args = {.x = x, .centre = centre, .which = which};
-    ffi_steps_read(numbers, &args.number);
-    if (TYPEOF(which) != REALSXP)
-        ffi_abort_text("argument", "`which` must be numbers of records.");
-    return ffi_run(unit_rows_body, &args, m, 1);
-}
-
-static SEXP unit_points_body(struct call *c, void *data)
-{
-    const struct unit_args *in = data;
-    manifold_t m = &c->m;
-    size_t d = m->dim;
-    double *work = ffi_doubles(manifold_work(m)), *o = ffi_doubles(m->ambient), *p = ffi_doubles(m->ambient),
-           *v = ffi_doubles(m->ambient), *m0 = ffi_doubles(m->ambient);
-    struct arg centre = ffi_arg(c, in->centre, "center", KIND_POINT), like = {.label = "x"};
-    if (TYPEOF(in->which) != REALSXP || (size_t)XLENGTH(in->which) % d != 0 ||
-        !all_finite((size_t)XLENGTH(in->which), REAL(in->which)) || centre.n != 1)
-        ffi_abort_text("argument", "`coords` must be coordinates, a column a point, and `center` one point.");
-    struct points given = ffi_block_points(c, &centre, 0, 1, 0, work);
-    ffi_check_block(c, &centre, given, NULL, given, 0, 1, work);
-    for (size_t j = 0; j < m->ambient; j++)
-        m0[j] = given.x[j];
-    size_t count = (size_t)XLENGTH(in->which) / d;
-    struct steps s = ffi_steps_make(c, &in->number, count);
-    steps_reference(&s, m0, o);
-    if (in->x != R_NilValue) { /* as many points as there are units, without names */
-        like = ffi_arg(c, in->x, "x", KIND_POINT);
-        like.many = 0;
-    }
-    struct result r = ffi_result(c, KIND_POINT, in->x == R_NilValue ? NULL : &like, count, 1);
-    for (size_t u = 0; u < count; u++) {
-        ffi_steps_point(&s, o, REAL(in->which) + u * d, p, v, work);
-        manifold_from_reference(m, s.carried, m0, p, ffi_result_block(&r, 0, u), work);
-        ffi_result_done(&r, 0, u, u + 1);
-    }
-    return r.x;
-}
-
-/* the points with these coordinates, in the shape of x where it isn't NULL */
-SEXP riemdp_unit_points(SEXP m, SEXP x, SEXP centre, SEXP numbers, SEXP coords)
-{
-    struct unit_args args = {.x = x, .centre = centre, .which = coords};
-    ffi_steps_read(numbers, &args.number);
-    return ffi_run(unit_points_body, &args, m, 1);
 }
