@@ -23,7 +23,12 @@ column_cells <- function(x, type) if (type == "number") number_cells(x) else tex
 # Doubles. Text counts by the grammar of text_numbers(); TRUE is 1 and FALSE 0; a factor counts by its labels, never by
 # its codes; dates are days since 1970, times seconds since then, time differences seconds; of a list, elements that are
 # single values. All else is missing.
-number_cells <- function(x) {
+number_cells <- function(x) as_many(number_values(x), rep(NA_real_, length(x)))
+
+# A cell for each that was there: a column whose cells can't be told apart has none.
+as_many <- function(cells, missing) if (length(cells) == length(missing)) cells else missing
+
+number_values <- function(x) {
   missing <- rep(NA_real_, length(x))
   if (is.factor(x)) return(text_numbers(factor_labels(x)))
   if (isS4(x)) return(missing)
@@ -36,7 +41,8 @@ number_cells <- function(x) {
   if (is.list(x)) return(single_cells(x, number_cells, missing))
   beside <- attr(x, "riemdp_text", exact = TRUE)
   x <- plain_vector(x)
-  out <- switch(typeof(x), double = x, integer = , logical = as.double(x), character = text_numbers(x), missing)
+  out <- switch(typeof(x), double = x, integer = as.double(x), logical = as.double(truths(x)), character = text_numbers(x),
+                missing)
   if (!is.null(beside)) out[!is.na(beside)] <- text_numbers(beside[!is.na(beside)])
   out
 }
@@ -44,7 +50,9 @@ number_cells <- function(x) {
 # Text in UTF-8, as it stands. A factor counts by its labels; whole numbers are written out, others with up to 15
 # digits, whether they are stored as whole numbers or as doubles; dates as 2024-01-31, times as 2024-01-31 12:00:00 in
 # UTC. All else, and what isn't UTF-8, is missing.
-text_cells <- function(x) {
+text_cells <- function(x) as_many(text_values(x), rep(NA_character_, length(x)))
+
+text_values <- function(x) {
   missing <- rep(NA_character_, length(x))
   if (is.factor(x)) return(utf8_text(factor_labels(x)))
   if (isS4(x)) return(missing)
@@ -77,7 +85,18 @@ stored_numbers <- function(x) {
   if (is.numeric(x) || is.logical(x)) as.double(x)
 }
 
-factor_labels <- function(x) as.character(attr(x, "levels"))[suppressWarnings(as.integer(plain_vector(x)))]
+factor_labels <- function(x) as.character(attr(x, "levels"))[factor_codes(x)]
+
+# Codes of labels that there are; others stand for none. As a subscript 0 would drop a cell, and a negative one raise.
+factor_codes <- function(x) {
+  codes <- stored_numbers(x)
+  if (is.null(codes)) return(rep(NA_integer_, length(x)))
+  codes[!(codes %in% seq_along(attr(x, "levels")))] <- NA
+  as.integer(codes)
+}
+
+# a truth value may be stored as any number, and is TRUE for all but 0
+truths <- function(x) plain_vector(x) != 0
 
 single_cells <- function(x, convert, missing) {
   if (is.object(x) && !inherits(x, c("AsIs", "vctrs_list_of"))) return(missing)
@@ -149,7 +168,7 @@ number_text <- function(x) {
   ifelse(is.na(x), NA_character_, ifelse(whole, sprintf("%.0f", x), sprintf("%.15g", x)))
 }
 
-logical_text <- function(x) c("FALSE", "TRUE")[x + 1L]
+logical_text <- function(x) c("FALSE", "TRUE")[truths(x) + 1L]
 
 # ---- tables ----------------------------------------------------------------------------------------------------------
 

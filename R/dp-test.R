@@ -288,6 +288,7 @@ trend_records <- function(formula, M, data, bounds, unit, replace = TRUE) {
 }
 
 test_groups <- function(group, n, each) {
+  if (is.factor(group)) group <- factor_labels(group)
   if (!is.atomic(group) || is.null(group) || length(group) != n || anyNA(group)) {
     abort_riemdp("argument", sprintf("`group` must hold a public label for each %s, none missing.", each))
   }

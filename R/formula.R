@@ -249,7 +249,7 @@ name_cells <- function(name, want, rows) {
 
 cells_in_type <- function(x, want) {
   if (nzchar(want)) return(column_cells(x, want))
-  if (is.logical(x)) plain_vector(x) else if (is.factor(x) || is.character(x)) text_cells(x) else number_cells(x)
+  if (is.logical(x)) truths(x) else if (is.factor(x) || is.character(x)) text_cells(x) else number_cells(x)
 }
 
 # ---- values ----------------------------------------------------------------------------------------------------------

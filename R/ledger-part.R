@@ -27,7 +27,7 @@
 ledger_part <- function(name, key, column = "key") {
   name <- check_name(name, "name")
   column <- check_name(column, "column")
-  if (is.factor(key)) key <- levels(key)[key]
+  if (is.factor(key)) key <- factor_labels(key)
   if (!is.character(key) || is.object(key) || !is.null(dim(key)) || !length(key)) {
     abort_riemdp("argument", "`key` must be the names of parts, one for each record.")
   }

@@ -72,7 +72,7 @@ read_units <- function(unit, x, arg = "x", least = 1) {
   }
   unit <- plain_units(unit, arg)
   given <- if (is.factor(unit)) levels(unit) else unique(unit[!is.na(unit)])
-  of <- if (is.factor(unit)) as.integer(unit) else match(unit, given)
+  of <- if (is.factor(unit)) factor_codes(unit) else match(unit, given)
   units <- list(x = x, name = name, of = of, count = length(given), empty = !tabulate(of, length(given)))
   if (least) check_unit_count(units)
   units
@@ -147,9 +147,10 @@ cross_groups <- function(parts, x) {
 read_group <- function(by, levels, what = "by") {
   if (is.factor(by)) {
     levels <- levels %||% base::levels(by)
-    by <- as.character(by)
+    by <- factor_labels(by)
   } else if (is.logical(by)) {
     levels <- levels %||% c(FALSE, TRUE)
+    if (!is.object(by) && is.null(dim(by))) by <- truths(by)
   }
   plain <- function(x) is.atomic(x) && !is.null(x) && is.null(dim(x)) && !is.object(x)
   text <- function(x) if (is.numeric(x)) number_text(x) else as.character(x)

@@ -346,6 +346,33 @@ test_that("a cell of a list may have any class, and is missing where that can't 
   }
 })
 
+test_that("a factor's code without a label, and a truth value that is stored as another number, are cells like others", {
+  five <- function(code) structure(c(1L, 2L, code, 1L, 2L), levels = c("1", "2.5"), class = "factor")
+  for (code in c(0L, -1L, 3L, NA, -.Machine$integer.max)) {
+    expect_identical(expect_silent(riemdp:::number_cells(five(code))), c(1, 2.5, NA, 1, 2.5), label = code)
+    expect_identical(expect_silent(riemdp:::text_cells(five(code))), c("1", "2.5", NA, "1", "2.5"), label = code)
+    # whose records they are, of which group, and of which part
+    expect_identical(riemdp:::read_units(five(code), 1:5)$of, c(1L, 2L, NA, 1L, 2L), label = code)
+    expect_identical(riemdp:::read_groups(five(code), NULL, 1:5)$of, c(1L, 2L, NA, 1L, 2L), label = code)
+    e <- expect_error(ledger_part("1", five(code)), "not every record", class = "riemdp_error_argument")
+    frame <- data.frame(y = 1:5)
+    frame$who <- five(code)
+    expect_identical(riemdp:::read_units("who", chunks(frame, 2))$of, c(1L, 2L, NA, 1L, 2L), ignore_attr = TRUE, label = code)
+  }
+  for (stored in c(-1L, 2L, 5L)) {
+    truth <- readBin(writeBin(c(1L, 0L, stored, NA), raw()), "logical", 4)
+    expect_identical(riemdp:::text_cells(truth), c("TRUE", "FALSE", "TRUE", NA), label = stored)
+    expect_identical(riemdp:::number_cells(truth), c(1, 0, 1, NA), label = stored)
+    expect_identical(riemdp:::read_groups(truth, NULL, 1:4)$of, c(2L, 1L, 2L, NA), label = stored)
+    rows <- list(columns = list(z = truth), constants = list(), n = 4)
+    expect_identical(riemdp:::cells_in_type(truth, ""), c(TRUE, FALSE, TRUE, NA), label = stored)
+  }
+  # what is read has a cell for each that was there
+  longer <- structure(c(1, 2), riemdp_text = c("a", "b", "c"))
+  expect_identical(riemdp:::number_cells(longer), c(NA_real_, NA))
+  expect_identical(riemdp:::text_cells(longer), c(NA_character_, NA))
+})
+
 test_that("a table in memory is read cell by cell in private calls", {
   set.seed(6)
   frame <- data.frame(a = rnorm(30), b = rnorm(30))
