@@ -34,8 +34,9 @@
 #' @param center,radius the wide ball, public as in [dp_mean()].
 #' @param ... nothing; later arguments must be named. Methods don't use them.
 #' @param shares which parts of `epsilon` place, centre and radius have: three numbers that add up to 1, the first may
-#'   be 0; or two, without the place. By default from n, `epsilon` and the wide ball, which are public. With a private
-#'   number of records of what that has left.
+#'   be 0; or two, without the place. By default from n, `epsilon` and the wide ball, which are public; without the
+#'   place in more than 20 dimensions, where its trials may take ten seconds and more. With a private number of records
+#'   of what that has left.
 #' @param fraction the share of records that the radius aims at, between 0 and 1; by default from .9 for many records
 #'   down to .5 for few, from n and the radius' part of epsilon, which are public.
 #' @param margin a number of at least 1 by which the radius exceeds the one that aims at that share; by default what is
@@ -122,7 +123,7 @@ ball_stages <- function(M, ask) {
   ways <- adaptive_ways(ask)
   given <- ask$given
   shares <- given$shares
-  how <- if (is.null(shares) && !adaptive_places(ask)) list(levels = 0) else
+  how <- if (is.null(shares) && !places_unasked(M, ask)) list(levels = 0) else
     place_reach(M, ask, if (is.null(shares)) BALL_PLACE else shares[["place"]] / ways)
   if (is.null(shares)) {
     first <- if (how$levels < 1) 0 else ways * how$part

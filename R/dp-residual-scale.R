@@ -155,9 +155,11 @@ check_released_line <- function(fit) {
       ncol(linear_records(fit$columns, fit$bounds, list(x = none(length(fit$bounds$x)), y = none(nrow(b)),
                                                         n = 1))$x) == 1
   }, error = function(e) FALSE)
-  if (!isTRUE(whole)) {
-    abort_riemdp("argument", "the release must be as dp_lm() made it: parts of it are missing or of another kind.")
-  }
+  if (!isTRUE(whole)) abort_unmade()
+}
+
+abort_unmade <- function() {
+  abort_riemdp("argument", "the release must be as dp_lm() made it: parts of it are missing or of another kind.")
 }
 
 is_window <- function(window, d) {

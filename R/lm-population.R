@@ -140,7 +140,7 @@ line_draws <- function(object, residual, nsim, parts = c("privacy", "sampling"))
   lost <- mean(vapply(each, function(one) one$short || max(abs(one$root %||% one$off)) >= 1e3, NA))
   if (lost > LOST_MOST) abort_lost()
   cov <- vapply(each, function(one) as.vector(one$cov), numeric(d^2))
-  list(off = matrix(off, length(b)), variances = v, cov = matrix(cov, d^2))
+  list(off = matrix(off, length(b)), variances = v, cov = matrix(cov, d^2, nsim))
 }
 
 # the same where sums of products were released: X'X and X'Y less a draw of their noise, and of the error of sampling

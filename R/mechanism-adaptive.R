@@ -34,8 +34,15 @@ adaptive_bonus <- function(d, total) max(min(2.5, 1.3 + 0.3 * d), min(10, 0.01 *
 # weights grow or shrink together. A ball costs so many times the rate, none costs it once.
 adaptive_ways <- function(ask) if (is.null(ask$size)) 2 else 1
 
-# the first stage looks at places in memory, by as many trials as it takes
+# The first stage looks at places in memory, by as many trials as it takes: at least one of a million is kept, whatever
+# the records. In more dimensions the worst records would take ten seconds and more, so there it has to be asked for.
+PLACE_TRIALS <- 1e6
+PLACE_DIM <- 20
 adaptive_places <- function(ask) !isTRUE(ask$chunked) && !identical(ask$timing, "constant")
+
+places_unasked <- function(M, ask) {
+  adaptive_places(ask) && mf_facts(M)$dimension <= PLACE_DIM && (ask$max_trials %||% PLACE_TRIALS) >= PLACE_TRIALS
+}
 
 # How far a ball around coordinates within `reach` goes: exp stretches what lies apart in the coordinates, where
 # curvature is negative.
@@ -86,7 +93,7 @@ adaptive_shares <- function(M, ask) {
   ways <- adaptive_ways(ask)
   given <- ask$options$shares
   if (!is.null(given)) given <- adaptive_given(given)
-  if (is.null(given) && !adaptive_places(ask)) {
+  if (is.null(given) && !places_unasked(M, ask)) {
     return(list(shares = adaptive_given(c(0.12, 0.11, 0.77)), first = 0, levels = 0, bonus = 0, nothing = 0))
   }
   how <- place_reach(M, ask, if (is.null(given)) ADAPTIVE_EARLY / 2 else given[["place"]] / ways)

@@ -121,8 +121,8 @@ explain.riemdp_release <- function(x, ...) {
                           d$sensitivity, d$proof), exdent = 2), sep = "\n")
       next
     }
-    cat(strwrap(sprintf("Noise: %s, scale %.6g, where replacing one record moves at most %.6g (proofs/%s).", d$law,
-                        d$scale, d$sensitivity, d$proof), exdent = 2), sep = "\n")
+    cat(strwrap(sprintf("Noise: %s, scale %.6g, where replacing one %s moves at most %.6g (proofs/%s).", d$law, d$scale,
+                        if (is.null(x$unit)) "record" else "unit", d$sensitivity, d$proof), exdent = 2), sep = "\n")
   }
   cat(strwrap(origin_sentence(x), exdent = 2), sep = "\n")
   explain_end(x)

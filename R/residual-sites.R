@@ -43,6 +43,8 @@ shared_residual <- function(ask, x) {
     refuse("at sites a residual scale is for a line that released sums of products: one of dp_lm() over sites.")
   }
   check_site_terms(fit$spec)
+  reach <- fit$details$reach
+  if (!(is.numeric(reach) && length(reach) == 1 && isTRUE(reach > 0 && reach < Inf))) abort_unmade()
   if (is.null(x$shares)) {
     refuse("sites give no residuals without noise: sites(shares = TRUE) or sites(secure = TRUE) would do.")
   }

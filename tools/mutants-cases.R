@@ -592,6 +592,9 @@ mutant("factor-no-label", "R/columns.R", "  codes[!(codes %in% seq_along(attr(x,
 mutant("factor-unit-codes", "R/mean-records.R", "if (is.factor(unit)) factor_codes(unit) else", "if (is.factor(unit)) as.integer(unclass(unit)) else", "a code without a label names no unit", "^columns")
 mutant("truths-stored", "R/columns.R", "truths <- function(x) plain_vector(x) != 0", "truths <- function(x) plain_vector(x)", "a truth value is one, however it is stored", "^columns")
 mutant("cells-as-many", "R/columns.R", "if (length(cells) == length(missing)) cells else missing", "cells", "a column has a cell for each that was there", "^columns")
+mutant("place-everywhere", "R/mechanism-adaptive.R", "mf_facts(M)$dimension <= PLACE_DIM", "mf_facts(M)$dimension <= Inf", "trials that may take long aren't made unasked", "^mechanism-adaptive")
+mutant("line-alone-draws", "R/lm-population.R", "matrix(cov, d^2, nsim)", "matrix(cov, d^2)", "a line without predictors has draws as others", "^residual-scale")
+mutant("site-reach-unread", "R/residual-sites.R", "isTRUE(reach > 0 && reach < Inf)", "TRUE", "what isn't as it was made is refused before a site pays", "^site-residuals")
 mutant("series-short", "src/estimate/mean_steps_definite.c", "<= slack * (1 - 1e-6)))", "<= slack * 1e4))", "a shorter series is as precise as the first", "mean-steps")
 mutant("series-far", "src/estimate/mean_steps_definite.c", "squares[l] <= square(c->series[which[l] + 1].range)", "squares[l] <= 2 * square(c->series[which[l] + 1].range)", "a shorter series is for near matrices alone", "mean-steps")
 mutant("series-uneven", "src/ffi/ffi_steps.c", "    mean->even = 1;", "    mean->even = 0;", "where time is even all logarithms have one series", "mean-steps")
@@ -1138,7 +1141,7 @@ mutant("sampled-release-unsaid", "R/ledger.R", "    if (is_sampled(ledger)) list
 mutant("csv-quotes-swallow", "R/columns.R", "whole <- closed & width == width[1]", "whole <- closed | width == width[1]", "a line whose quotes don't match is a record with missing cells", "columns|chunk|neighbours")
 mutant("text-numbers-comma", "R/columns.R", "([0-9]+[.]?[0-9]*|[.][0-9]+)", "([0-9]+[.,]?[0-9]*|[.][0-9]+)", "no decimal comma", "columns",
        equivalent = "as.double() reads no comma either: the cell is missing as before")
-mutant("factor-no-label", "R/columns.R", "number_cells <- function(x) {\n  missing <- rep(NA_real_, length(x))\n  if (is.factor(x)) return(text_numbers(factor_labels(x)))", "number_cells <- function(x) {\n  missing <- rep(NA_real_, length(x))\n  if (is.factor(x)) return(as.double(plain_vector(x)))", "a factor counts by its labels, never by its codes", "columns|dp-lm")
+mutant("factor-codes", "R/columns.R", "number_values <- function(x) {\n  missing <- rep(NA_real_, length(x))\n  if (is.factor(x)) return(text_numbers(factor_labels(x)))", "number_values <- function(x) {\n  missing <- rep(NA_real_, length(x))\n  if (is.factor(x)) return(as.double(plain_vector(x)))", "a factor counts by its labels, never by its codes", "columns|dp-lm")
 mutant("formula-any-call", "R/formula.R", "if (!name %in% ROWWISE) refuse_call(name)", "", "functions that may mix rows are refused", "columns|formula|dp-lm|dp-regression")
 mutant("formula-makers-all", "R/formula.R", "classes[vapply(classes, exists, NA, here, mode = \"function\", inherits = FALSE)]", "c(classes, \"manifold_custom\")", "a formula makes no manifold of a user's", "^formula$")
 mutant("left-side-any-call", "R/formula.R", "  } else {\n    check_rowwise(expr)\n  }\n  invisible(expr)", "  }\n  invisible(expr)", "both sides of a private formula are functions of one row", "columns|formula|dp-lm|dp-regression")

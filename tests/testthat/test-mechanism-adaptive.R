@@ -318,6 +318,21 @@ test_that("what takes as many trials as records ask for is no part of a call in 
 
 # ---- a private number of records -------------------------------------------------------------------------------------
 
+test_that("the first stage is left out where its trials may take long, unless it is asked for", {
+  share <- function(d, ...) {
+    plan <- dp_mean(matrix(0, 5000, d), euclidean(d), 1, numeric(d), 1, mechanism = "adaptive", ...)
+    plan$details$shares[["place"]]
+  }
+  expect_gt(share(20), 0)
+  expect_identical(share(21), 0)
+  expect_identical(share(2, max_trials = 1e5), 0)
+  expect_gt(share(2, max_trials = 1e6), 0)
+  expect_gt(share(21, options = list(shares = c(0.2, 0.1, 0.1, 0.6))), 0)
+  place <- function(d, ...) dp_ball(matrix(0, 5000, d), euclidean(d), 1, numeric(d), 1, ...)$shares[["place"]]
+  expect_gt(place(20), 0)
+  expect_identical(place(21), 0)
+})
+
 test_that("a record more or less changes no probability of place and radius, nor that of none, by more than the rate, which worst neighbours nearly do", {
   rate <- 0.9
   law <- function(x, nothing) place_law(x, 2, 4, 0.4, 2 * rate, nothing = nothing)$p

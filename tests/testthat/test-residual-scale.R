@@ -492,3 +492,15 @@ test_that("intervals of units and of private numbers of records hold the true li
     if (case == "alike") expect_gt(mean(out[3, ], na.rm = TRUE), 0.9 * 3.92 * 0.8 / sqrt(n / 3))
   }
 })
+
+test_that("a line without predictors has a summary with its residual scale, by every method", {
+  d <- with_simulation(1, data.frame(y = stats::rnorm(300)))
+  for (method in c("statistics", "adassp", "newton", "auto")) {
+    delta <- if (method %in% c("adassp", "newton")) 1e-6 else 0
+    fit <- with_simulation(2, dp_lm(y ~ 1, d, 20, delta, list(y = c(center = 0, scale = 1)), method = method))
+    r <- with_simulation(3, dp_residual_scale(fit, d, 20))
+    told <- summary(fit, residual = r)
+    expect_lt(abs(told$fit[["sigma"]] - 1), 0.4, label = method)
+    expect_identical(told$fit[["r.squared"]], 0, label = method)
+  }
+})

@@ -186,3 +186,16 @@ test_that("what can't be is refused before anything is paid", {
   expect_error(dp_residual_scale(curve, x, 1, delta = 1e-6), "of a curve", class = "riemdp_error_unsupported")
   expect_identical(vapply(hosts, spent, 0), paid)
 })
+
+test_that("a line that was tampered with is refused before any site pays", {
+  hosts <- hosts_of()
+  x <- remotes(hosts, shares = TRUE)
+  fit <- line_of(x)
+  before <- vapply(hosts, spent, 0)
+  for (reach in list(NULL, c(1, 2), "a", NA, -1, Inf, list(1))) {
+    broken <- fit
+    broken$details["reach"] <- list(reach)
+    expect_error(dp_residual_scale(broken, x, 1, delta = 1e-6), class = "riemdp_error")
+  }
+  expect_identical(vapply(hosts, spent, 0), before)
+})
