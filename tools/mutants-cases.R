@@ -594,7 +594,7 @@ mutant("truths-stored", "R/columns.R", "truths <- function(x) plain_vector(x) !=
 mutant("cells-as-many", "R/columns.R", "if (length(cells) == length(missing)) cells else missing", "cells", "a column has a cell for each that was there", "^columns")
 mutant("place-everywhere", "R/mechanism-adaptive.R", "mf_facts(M)$dimension <= PLACE_DIM", "mf_facts(M)$dimension <= Inf", "trials that may take long aren't made unasked", "^mechanism-adaptive")
 mutant("line-alone-draws", "R/lm-population.R", "matrix(cov, d^2, nsim)", "matrix(cov, d^2)", "a line without predictors has draws as others", "^residual-scale")
-mutant("site-reach-unread", "R/residual-sites.R", "isTRUE(reach > 0 && reach < Inf)", "TRUE", "what isn't as it was made is refused before a site pays", "^site-residuals")
+mutant("site-reach-unread", "R/residual-sites.R", "  if (!(is.numeric(reach) && length(reach) == 1 && isTRUE(reach > 0 && reach < Inf))) abort_unmade()\n", "", "what isn't as it was made is refused before a site pays", "^site-residuals")
 mutant("series-short", "src/estimate/mean_steps_definite.c", "<= slack * (1 - 1e-6)))", "<= slack * 1e4))", "a shorter series is as precise as the first", "mean-steps")
 mutant("series-far", "src/estimate/mean_steps_definite.c", "squares[l] <= square(c->series[which[l] + 1].range)", "squares[l] <= 2 * square(c->series[which[l] + 1].range)", "a shorter series is for near matrices alone", "mean-steps")
 mutant("series-uneven", "src/ffi/ffi_steps.c", "    mean->even = 1;", "    mean->even = 0;", "where time is even all logarithms have one series", "mean-steps")
