@@ -41,8 +41,8 @@ number_values <- function(x) {
   if (is.list(x)) return(single_cells(x, number_cells, missing))
   beside <- attr(x, "riemdp_text", exact = TRUE)
   x <- plain_vector(x)
-  out <- switch(typeof(x), double = x, integer = as.double(x), logical = as.double(truths(x)), character = text_numbers(x),
-                missing)
+  out <- switch(typeof(x), double = x, integer = as.double(x), logical = as.double(truths(x)),
+                character = text_numbers(x), missing)
   if (!is.null(beside)) out[!is.na(beside)] <- text_numbers(beside[!is.na(beside)])
   out
 }
