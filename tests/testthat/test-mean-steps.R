@@ -477,15 +477,14 @@ test_that("bounds of rounding errors have the constants of the proof", {
   }
 })
 
-# what records add to the whole sums at coordinates `at`: one number for each coordinate, in units
-steps_sum <- function(M, x, center, numbers, n, at) {
-  s <- .Call(riemdp:::riemdp_chunk_steps, M, x, .Call(riemdp:::riemdp_stored, M, center), numbers, n, at, NULL)
-  over <- floor(s[, 2] / 2^31)
-  cbind(s[, 1] + over, s[, 2] - 2^31 * over)
-}
+# sums in two parts, the second of which stays below 2^31
 carry <- function(s) {
   over <- floor(s[, 2] / 2^31)
   cbind(s[, 1] + over, s[, 2] - 2^31 * over)
+}
+# what records add to the whole sums at coordinates `at`, in units
+steps_sum <- function(M, x, center, numbers, n, at) {
+  carry(.Call(riemdp:::riemdp_chunk_steps, M, x, .Call(riemdp:::riemdp_stored, M, center), numbers, n, at, NULL))
 }
 
 # a record that is nowhere, among records in arrays, or a list of parts
