@@ -596,7 +596,7 @@ mutant("place-everywhere", "R/mechanism-adaptive.R", "mf_facts(M)$dimension <= P
 mutant("line-alone-draws", "R/lm-population.R", "matrix(cov, d^2, nsim)", "matrix(cov, d^2)", "a line without predictors has draws as others", "^residual-scale")
 mutant("site-reach-unread", "R/residual-sites.R", "  if (!(is.numeric(reach) && length(reach) == 1 && isTRUE(reach > 0 && reach < Inf))) abort_unmade()\n", "", "what isn't as it was made is refused before a site pays", "^site-residuals")
 mutant("series-short", "src/estimate/mean_steps_definite.c", "<= slack * (1 - 1e-6)))", "<= slack * 1e4))", "a shorter series is as precise as the first", "mean-steps")
-mutant("series-far", "src/estimate/mean_steps_definite.c", "squares[l] <= square(c->series[which[l] + 1].range)", "squares[l] <= 2 * square(c->series[which[l] + 1].range)", "a shorter series is for near matrices alone", "mean-steps")
+mutant("series-far", "src/estimate/mean_steps_definite.c", "squares[l] <= pow(c->series[which[l] + 1].range, 8)", "squares[l] <= pow(1.4 * c->series[which[l] + 1].range, 8)", "a shorter series is for near matrices alone", "mean-steps")
 mutant("series-uneven", "src/ffi/ffi_steps.c", "    mean->even = 1;", "    mean->even = 0;", "where time is even all logarithms have one series", "mean-steps")
 mutant("series-neighbours", "src/estimate/mean_steps_definite.c", "            if (which[l] != i)\n                continue;", "            if (which[0] != i)\n                continue;", "a record's series is its own", "mean-steps")
 mutant("block-inside", "src/ffi/ffi_steps.c", "        s->moved += !(norm2(m->dim, a) <= steps_edge(&s->mean));\n        steps_clip(&s->mean, a);", "        steps_clip(&s->mean, a);", "fast steps are about the records in the ball", "mean-steps")

@@ -151,7 +151,7 @@ static double remainder_of(double base, int terms)
     return 4 * pow(base, length) / (length * (1 - square(base)));
 }
 
-/* Number i is for matrices Z whose Frobenius norm is no more than `range`. As precise as the first, which is for all of the ball. */
+/* Number i is for matrices Z whose spectral norm is no more than `range`. As precise as the first, which is for all of the ball. */
 void definite_series(struct mean_steps *c)
 {
     double half = 2 * atanh(c->base), slack = remainder_of(c->base, c->terms);
@@ -164,34 +164,36 @@ void definite_series(struct mean_steps *c)
     }
 }
 
-/* the shortest series that is meant for each of the first `count` matrices in g->z */
+/* The shortest series that is meant for each of the first `count` matrices in g->z, whose squares come to g->y: by the Frobenius norm of
+ * the fourth power, whose fourth root is near the largest eigenvalue. */
 static void choose_series(const struct mean_steps *c, const struct group *g, size_t count, int *which)
 {
     wide squares = {0};
+    mul(g, g->z, g->z, g->y);
+    symmetrize(g->k, g->y);
+    mul(g, g->y, g->y, g->two);
     for (size_t j = 0; j < g->n; j++)
-        squares += g->z[j] * g->z[j];
+        squares += g->two[j] * g->two[j];
     for (size_t l = 0; l < count; l++) {
         which[l] = 0;
-        while (!c->even && which[l] + 1 < SERIES && squares[l] <= square(c->series[which[l] + 1].range))
+        while (!c->even && g->k <= 2000 && which[l] + 1 < SERIES && squares[l] <= pow(c->series[which[l] + 1].range, 8))
             which[l]++;
         if (c->used)
             c->used[which[l]]++;
     }
 }
 
-/* the series at g->z, in g->sum */
+/* the series at g->z, whose squares are in g->y, in g->sum */
 static void sum_series(const struct group *g, const struct log_series *s)
 {
     size_t n = g->n;
     double tau = 2 * s->base / (1 + square(s->base)), power = s->base, b2 = square(s->base);
     wide *two = g->two, *before = g->before, *now = g->now, *sum = g->sum, *t = g->x;
-    for (size_t j = 0; j < n; j++)
-        t[j] = g->z[j] / tau;
-    mul(g, t, t, two);
-    symmetrize(g->k, two);
+    double scale = 2 / square(tau);
     for (size_t j = 0; j < n; j++) {
-        two[j] = 2 * two[j] - (j % (g->k + 1) == 0); /* T_2 */
-        before[j] = now[j] = t[j];                   /* T_-1 and T_1 */
+        t[j] = g->z[j] / tau;
+        two[j] = scale * g->y[j] - (j % (g->k + 1) == 0); /* T_2 */
+        before[j] = now[j] = t[j];                        /* T_-1 and T_1 */
         sum[j] = 4 * power * t[j];
     }
     for (int i = 1; i < s->terms; i++) {
