@@ -150,7 +150,7 @@ read_group <- function(by, levels, what = "by") {
     by <- factor_labels(by)
   } else if (is.logical(by)) {
     levels <- levels %||% c(FALSE, TRUE)
-    if (!is.object(by) && is.null(dim(by))) by <- truths(by)
+    by <- by != 0 # however it is stored; with its shape, which is checked below
   }
   plain <- function(x) is.atomic(x) && !is.null(x) && is.null(dim(x)) && !is.object(x)
   text <- function(x) if (is.numeric(x)) number_text(x) else as.character(x)
