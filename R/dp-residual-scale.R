@@ -158,10 +158,6 @@ check_released_line <- function(fit) {
   if (!isTRUE(whole)) abort_unmade()
 }
 
-abort_unmade <- function() {
-  abort_riemdp("argument", "the release must be as dp_lm() made it: parts of it are missing or of another kind.")
-}
-
 is_window <- function(window, d) {
   is.null(window) || (is.list(window) && are_numbers(window$center, d) && are_numbers(window$half, d) &&
                         all(window$half > 0))

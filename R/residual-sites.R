@@ -35,6 +35,10 @@ RESIDUAL_VECTORS <- list(
 
 # ---- the plan and the release ----------------------------------------------------------------------------------------
 
+abort_unmade <- function() {
+  abort_riemdp("argument", "the release must be as dp_lm() made it: parts of it are missing or of another kind.")
+}
+
 # what dp_residual_scale() asks of sites that add noise
 shared_residual <- function(ask, x) {
   fit <- ask$fit
