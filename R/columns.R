@@ -23,13 +23,16 @@ column_cells <- function(x, type) if (type == "number") number_cells(x) else tex
 # Doubles. Text counts by the grammar of text_numbers(); TRUE is 1 and FALSE 0; a factor counts by its labels, never by
 # its codes; dates are days since 1970, times seconds since then, time differences seconds; of a list, elements that are
 # single values. All else is missing.
-number_cells <- function(x) as_many(number_values(x), rep(NA_real_, length(x)))
+number_cells <- function(x) as_many(number_values, x, NA_real_)
 
 # A cell for each that was there: a column whose cells can't be told apart has none.
-as_many <- function(cells, missing) if (length(cells) == length(missing)) cells else missing
+as_many <- function(values, x, one) {
+  missing <- rep(one, length(x))
+  cells <- values(x, missing)
+  if (length(cells) == length(missing)) cells else missing
+}
 
-number_values <- function(x) {
-  missing <- rep(NA_real_, length(x))
+number_values <- function(x, missing) {
   if (is.factor(x)) return(text_numbers(factor_labels(x)))
   if (isS4(x)) return(missing)
   if (inherits(x, "integer64")) return(integer64_numbers(x))
@@ -50,10 +53,9 @@ number_values <- function(x) {
 # Text in UTF-8, as it stands. A factor counts by its labels; whole numbers are written out, others with up to 15
 # digits, whether they are stored as whole numbers or as doubles; dates as 2024-01-31, times as 2024-01-31 12:00:00 in
 # UTC. All else, and what isn't UTF-8, is missing.
-text_cells <- function(x) as_many(text_values(x), rep(NA_character_, length(x)))
+text_cells <- function(x) as_many(text_values, x, NA_character_)
 
-text_values <- function(x) {
-  missing <- rep(NA_character_, length(x))
+text_values <- function(x, missing) {
   if (is.factor(x)) return(utf8_text(factor_labels(x)))
   if (isS4(x)) return(missing)
   if (inherits(x, "POSIXlt")) x <- tryCatch(as.POSIXct(x), error = function(e) missing)

@@ -112,11 +112,6 @@ whole_release <- function(object) {
   object
 }
 
-not_as_made <- function(object) {
-  abort_riemdp("argument", sprintf("the release must be as %s() made it: parts of it are missing or of another kind.",
-                                   if (inherits(object, "riemdp_glm")) "dp_glm" else "dp_lm"))
-}
-
 made_by_dp_lm <- function(object, expr) {
   tryCatch(expr, error = function(e) if (inherits(e, "riemdp_error")) stop(e) else not_as_made(object))
 }

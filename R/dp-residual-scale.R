@@ -155,7 +155,7 @@ check_released_line <- function(fit) {
       ncol(linear_records(fit$columns, fit$bounds, list(x = none(length(fit$bounds$x)), y = none(nrow(b)),
                                                         n = 1))$x) == 1
   }, error = function(e) FALSE)
-  if (!isTRUE(whole)) abort_unmade()
+  if (!isTRUE(whole)) not_as_made(fit)
 }
 
 is_window <- function(window, d) {

@@ -530,3 +530,11 @@ raw_coefficients <- function(b, columns, bounds, responses) {
   dimnames(out) <- list(c("(Intercept)", vapply(columns, `[[`, "", "name")), responses)
   if (ncol(out) == 1) stats::setNames(out[, 1], rownames(out)) else out
 }
+
+# a release whose parts were changed since
+not_as_made <- function(object) {
+  abort_riemdp("argument", sprintf(
+    "the release must be as dp_%s() made it: parts of it are missing or of another kind.",
+    if (inherits(object, "riemdp_glm")) "glm" else "lm"
+  ))
+}

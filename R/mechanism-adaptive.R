@@ -36,12 +36,12 @@ adaptive_ways <- function(ask) if (is.null(ask$size)) 2 else 1
 
 # The first stage looks at places in memory, by as many trials as it takes: at least one of a million is kept, whatever
 # the records. In more dimensions the worst records would take ten seconds and more, so there it has to be asked for.
-PLACE_TRIALS <- 1e6
+PLACE_WORST <- 1e6
 PLACE_DIM <- 20
 adaptive_places <- function(ask) !isTRUE(ask$chunked) && !identical(ask$timing, "constant")
 
 places_unasked <- function(M, ask) {
-  adaptive_places(ask) && mf_facts(M)$dimension <= PLACE_DIM && (ask$max_trials %||% PLACE_TRIALS) >= PLACE_TRIALS
+  adaptive_places(ask) && mf_facts(M)$dimension <= PLACE_DIM && (ask$max_trials %||% PLACE_WORST) >= PLACE_WORST
 }
 
 # How far a ball around coordinates within `reach` goes: exp stretches what lies apart in the coordinates, where

@@ -35,10 +35,6 @@ RESIDUAL_VECTORS <- list(
 
 # ---- the plan and the release ----------------------------------------------------------------------------------------
 
-abort_unmade <- function() {
-  abort_riemdp("argument", "the release must be as dp_lm() made it: parts of it are missing or of another kind.")
-}
-
 # what dp_residual_scale() asks of sites that add noise
 shared_residual <- function(ask, x) {
   fit <- ask$fit
@@ -48,7 +44,7 @@ shared_residual <- function(ask, x) {
   }
   check_site_terms(fit$spec)
   reach <- fit$details$reach
-  if (!(is.numeric(reach) && length(reach) == 1 && isTRUE(reach > 0 && reach < Inf))) abort_unmade()
+  if (!(is.numeric(reach) && length(reach) == 1 && isTRUE(reach > 0 && reach < Inf))) not_as_made(fit)
   if (is.null(x$shares)) {
     refuse("sites give no residuals without noise: sites(shares = TRUE) or sites(secure = TRUE) would do.")
   }

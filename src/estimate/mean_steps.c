@@ -9,10 +9,7 @@
 #error "the bounds of rounding errors need IEEE arithmetic: compile without -ffast-math, on 32-bit x86 with -msse2 -mfpmath=sse"
 #endif
 
-enum {
-    TRIES = 12, /* steps from a start that isn't the mean yet */
-    GROUP = 16  /* records between two ticks */
-};
+enum { TRIES = 12 }; /* steps from a start that isn't the mean yet */
 
 enum manifold_model steps_model(manifold_t m)
 {
@@ -58,11 +55,11 @@ static size_t isometry_size(const struct mean_steps *c)
 size_t steps_work(const struct mean_steps *c)
 {
     /* isometry, two points, a vector and those of a group, and scratch of the matrix functions */
-    size_t scratch = c->model == MODEL_PRODUCT ? product_room(c) + PRODUCT_GROUP * c->dim
+    size_t scratch = c->model == MODEL_PRODUCT ? product_room(c) + STEPS_GROUP * c->dim
                      : frames(c)               ? 15 * c->cols * c->cols + 3 * c->rows * c->cols
                      : definite(c)             ? definite_room(c)
                                                : 6 * c->rows * c->rows;
-    return isometry_size(c) + 2 * steps_point_size(c) + (GROUP + 1) * c->span + scratch;
+    return isometry_size(c) + 2 * steps_point_size(c) + (STEPS_GROUP + 1) * c->span + scratch;
 }
 
 double steps_edge(const struct mean_steps *c)
@@ -313,7 +310,7 @@ static struct room make_room(const struct mean_steps *c, double *work)
     r.from = r.out + size;
     r.v = r.from + size;
     r.logs = r.v + c->span;
-    r.rest = r.logs + GROUP * c->span;
+    r.rest = r.logs + STEPS_GROUP * c->span;
     return r;
 }
 
@@ -334,8 +331,8 @@ static void add_points(const struct mean_steps *c, size_t n, const double *y, in
                        double done, double of, const struct room *r)
 {
     size_t size = steps_point_size(c);
-    for (size_t i = 0; i < n; i += GROUP) {
-        size_t count = n - i < GROUP ? n - i : GROUP;
+    for (size_t i = 0; i < n; i += STEPS_GROUP) {
+        size_t count = n - i < STEPS_GROUP ? n - i : STEPS_GROUP;
         const double *v = y + i * size;
         if (c->model != MODEL_FLAT) {
             logs_there(c, r, count, v, size, r->logs, c->span);
@@ -413,7 +410,7 @@ double steps_gradient(const struct mean_steps *c, const struct steps_records *re
 static size_t group_logs(const struct mean_steps *c, const double *a, size_t i, size_t n, const double *y, double *v, struct host *host,
                          double *work)
 {
-    size_t size = steps_point_size(c), count = n - i < GROUP ? n - i : GROUP;
+    size_t size = steps_point_size(c), count = n - i < STEPS_GROUP ? n - i : STEPS_GROUP;
     steps_logs(c, a, count, y + i * size, size, v, c->span, work);
     host_tick(host, 0, 0);
     return count;
@@ -425,7 +422,7 @@ double steps_squares(const struct mean_steps *c, size_t n, const double *y, cons
     struct room r = make_room(c, work);
     double sum = 0;
     steps_stand(c, a, work);
-    for (size_t i = 0; i < n; i += GROUP) {
+    for (size_t i = 0; i < n; i += STEPS_GROUP) {
         size_t count = group_logs(c, a, i, n, y, r.logs, host, work);
         for (size_t l = 0; l < count; l++)
             sum += fmin(most, ceil(ldexp(square(norm2(c->span, r.logs + l * c->span) / (2 * c->radius)), (int)bits)));
@@ -446,7 +443,7 @@ void steps_products(const struct mean_steps *c, size_t n, const double *y, const
 {
     struct room r = make_room(c, work);
     steps_stand(c, a, work);
-    for (size_t i = 0; i < n; i += GROUP) {
+    for (size_t i = 0; i < n; i += STEPS_GROUP) {
         size_t count = group_logs(c, a, i, n, y, r.logs, host, work);
         for (size_t l = 0; l < count; l++)
             add_products(c, r.logs + l * c->span, bits, reach, sum);

@@ -19,7 +19,10 @@ struct log_series {
     int terms;
 };
 
-enum { SERIES = 13 };
+enum {
+    SERIES = 13,
+    STEPS_GROUP = 16 /* records that are worked on at once, between two ticks */
+};
 
 struct mean_part;
 

@@ -38,11 +38,11 @@ static void complex_coords_of(size_t k, const double *s, double *a)
 struct group {
     const struct wide_kernels *of;
     size_t k, n; /* rows, entries */
-    wide *x, *y, *z, *two, *before, *now, *sum, *rest;
+    wide *x, *y, *z, *two, *before, *now, *sum, *h, *rest;
     double *one;
 };
 
-enum { GROUP_MATRICES = 8 }; /* the last one's room is the one alone */
+enum { GROUP_MATRICES = 9 }; /* the last one's room is the one alone */
 
 size_t definite_room(const struct mean_steps *c)
 {
@@ -58,8 +58,9 @@ static struct group make_group(const struct mean_steps *c, double *work)
     g.before = g.two + g.n;
     g.now = g.before + g.n;
     g.sum = g.now + g.n;
-    g.one = (double *)(g.sum + g.n);
-    g.rest = g.sum + 2 * g.n;
+    g.h = g.sum + g.n;
+    g.one = (double *)(g.h + g.n);
+    g.rest = g.h + 2 * g.n;
     return g;
 }
 
@@ -246,16 +247,13 @@ void definite_logs(const struct mean_steps *c, const double *isometry, int back,
                    size_t v_apart, double *work)
 {
     struct group g = make_group(c, work);
-    const double *h = isometry + (back ? g.n : 0);
+    load_group(&g, 1, isometry + (back ? g.n : 0), 0, g.h);
     for (size_t i = 0; i < n; i += WIDE) {
         size_t count = n - i < WIDE ? n - i : WIDE;
-        load_group(&g, count, y + i * y_apart, y_apart, g.z);
-        load_group(&g, 1, h, 0, g.y);
-        mul(&g, g.y, g.z, g.x);
-        mul(&g, g.x, g.y, g.z);
-        symmetrize(g.k, g.z);
-        for (size_t j = 0; j < g.n; j++)
-            g.x[j] = g.z[j];
+        load_group(&g, count, y + i * y_apart, y_apart, g.x);
+        mul(&g, g.h, g.x, g.z);
+        mul(&g, g.z, g.h, g.x);
+        symmetrize(g.k, g.x);
         group_logs(c, &g, count, v + i * v_apart, v_apart);
     }
 }

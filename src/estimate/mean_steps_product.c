@@ -38,7 +38,7 @@ static void own_coords(const struct mean_part *p, const double *a, double *own)
 
 void product_embed(const struct mean_steps *c, size_t n, const double *a, size_t a_apart, double *y, size_t y_apart, double *work)
 {
-    size_t most = PRODUCT_GROUP;
+    size_t most = STEPS_GROUP;
     for (size_t i = 0; i < n; i += most) {
         size_t count = n - i < most ? n - i : most;
         for (size_t k = 0; k < c->parts; k++) {

@@ -4,8 +4,6 @@
 
 #include "mean_steps.h"
 
-enum { PRODUCT_GROUP = 16 }; /* records whose parts' coordinates are kept at once */
-
 /* where each part's numbers begin; returns how many numbers a gradient has */
 size_t product_place(struct mean_part *part, size_t count);
 size_t product_size(const struct mean_steps *c); /* numbers of an embedded point */

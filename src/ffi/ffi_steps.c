@@ -161,6 +161,14 @@ int ffi_steps_coords(const struct steps *s, const double *o, const double *x, do
     return 0;
 }
 
+/* shortens coordinates to the ball's radius: whether they were that short */
+static int into_ball(const struct steps *s, double *a)
+{
+    int inside = norm2(s->mean.dim, a) <= steps_edge(&s->mean);
+    steps_clip(&s->mean, a);
+    return inside;
+}
+
 int ffi_steps_record(const struct steps *s, const double *m0, const double *o, const double *r, double *a,
                          double *in, double *v, double *work)
 {
@@ -175,9 +183,7 @@ int ffi_steps_record(const struct steps *s, const double *m0, const double *o, c
         for (size_t j = 0; j < m->dim; j++)
             a[j] = 0;
     }
-    ok &= norm2(m->dim, a) <= steps_edge(&s->mean);
-    steps_clip(&s->mean, a);
-    return ok;
+    return into_ball(s, a) && ok;
 }
 
 /* room for the records of a block: points, tangent vectors and coordinates */
@@ -200,11 +206,8 @@ static int block_coords(struct steps *s, const double *m0, const double *o, stru
     if (m->ops->log(m, b->v, one(o), x, 0, n, work) != STATUS_OK ||
         manifold_coords(m, b->a, one(o), (struct points){b->v, m->ambient}, 0, n, work) != STATUS_OK || !all_finite(n * m->dim, b->a))
         return 0;
-    for (size_t i = 0; i < n; i++) {
-        double *a = b->a + i * m->dim;
-        s->moved += !(norm2(m->dim, a) <= steps_edge(&s->mean));
-        steps_clip(&s->mean, a);
-    }
+    for (size_t i = 0; i < n; i++)
+        s->moved += !into_ball(s, b->a + i * m->dim);
     return 1;
 }
 

@@ -41,11 +41,10 @@ static size_t gathered(struct steps *s, SEXP x)
         ffi_abort_text("argument", "`x` must be coordinates, a column a record.");
     size_t n = (size_t)XLENGTH(x) / d;
     double *y = ffi_doubles(n * size + 1);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         if (!(norm2(d, REAL(x) + i * d) <= s->mean.radius))
             ffi_abort_text("argument", "`x` must be coordinates of points in the ball.");
-        steps_embed(&s->mean, REAL(x) + i * d, y + i * size, s->work);
-    }
+    steps_embed_all(&s->mean, n, REAL(x), d, y, size, s->work);
     s->records.y = y;
     return n;
 }

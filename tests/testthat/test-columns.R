@@ -364,7 +364,6 @@ test_that("a factor's code without a label, and a truth value that is stored as 
     expect_identical(riemdp:::text_cells(truth), c("TRUE", "FALSE", "TRUE", NA), label = stored)
     expect_identical(riemdp:::number_cells(truth), c(1, 0, 1, NA), label = stored)
     expect_identical(riemdp:::read_groups(truth, NULL, 1:4)$of, c(2L, 1L, 2L, NA), label = stored)
-    rows <- list(columns = list(z = truth), constants = list(), n = 4)
     expect_identical(riemdp:::cells_in_type(truth, ""), c(TRUE, FALSE, TRUE, NA), label = stored)
   }
   # what is read has a cell for each that was there
