@@ -507,7 +507,7 @@ dp_calibrate <- function(make, epsilon, delta, accountant = "auto", tol = NULL) 
   user <- make
   make <- function(sigma) {
     tryCatch(user(sigma), error = function(e) {
-      if (inherits(e, "riemdp_error")) stop(e)
+      pass_on(e)
       abort_riemdp("argument", paste("`make` failed:", conditionMessage(e)))
     })
   }

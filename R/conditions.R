@@ -32,6 +32,14 @@ unheard <- function(expr) {
   expr
 }
 
+# Whoever takes other errors for an answer lets these pass: the package's own, and the ends of a time limit, which R tells by
+# an error without a class.
+pass_on <- function(e) {
+  limits <- c("reached elapsed time limit", "reached session elapsed time limit", "reached CPU time limit",
+              "reached session CPU time limit")
+  if (inherits(e, "riemdp_error") || conditionMessage(e) %in% c(limits, gettext(limits, domain = "R"))) stop(e)
+}
+
 # a status as C returns it
 status_number <- function(name) match(name, .Call(riemdp_statuses)[, 1]) - 1L
 
@@ -60,7 +68,7 @@ riemdp_errors <- function() {
 # R's own errors become conditions of the package
 classed <- function(expr, what) {
   tryCatch(expr, error = function(e) {
-    if (inherits(e, "riemdp_error")) stop(e)
+    pass_on(e)
     abort_riemdp("argument", sprintf("%s could not be used: %s", what, conditionMessage(e)))
   })
 }

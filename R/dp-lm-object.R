@@ -113,7 +113,10 @@ whole_release <- function(object) {
 }
 
 made_by_dp_lm <- function(object, expr) {
-  tryCatch(expr, error = function(e) if (inherits(e, "riemdp_error")) stop(e) else not_as_made(object))
+  tryCatch(expr, error = function(e) {
+    pass_on(e)
+    not_as_made(object)
+  })
 }
 
 #' @export

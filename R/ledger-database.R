@@ -380,7 +380,7 @@ ledger_once <- function(ledger, work, write, again) {
       list(value = value)
     },
     error = function(e) {
-      if (inherits(e, "riemdp_error")) stop(e)
+      pass_on(e)
       if (again && grepl(AGAIN, conditionMessage(e))) return(structure(list(), class = "riemdp_again"))
       abort_riemdp("ledger",
                    paste0("the ledger's database says: ", sub("[.[:space:]]+$", "", conditionMessage(e)),

@@ -177,7 +177,10 @@ expected_error <- function(M, sigma,
 
 # an error, or a classed refusal where doubles don't hold it
 told_error <- function(error) {
-  out <- tryCatch(error, error = function(e) if (inherits(e, "riemdp_error")) stop(e) else NaN)
+  out <- tryCatch(error, error = function(e) {
+    pass_on(e)
+    NaN
+  })
   if (!is.finite(out)) {
     abort_riemdp("existence",
                  "the expected error can't be told: `sigma` is too small or too large for doubles on this manifold.")

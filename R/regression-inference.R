@@ -229,7 +229,7 @@ trend_test <- function(object, nsim = 999, statistic = c("score", "fit"), seed =
     x <- predictors_of(object)
     if (statistic == "score") score_statistic(object, x) else fit_statistic(object, x)
   }, error = function(e) {
-    if (inherits(e, "riemdp_error")) stop(e)
+    pass_on(e)
     abort_riemdp("argument", "the fit must be as geodesic_regression() made it.")
   })
   n <- nrow(x)

@@ -555,7 +555,7 @@ contained_send <- function(send) {
   force(send)
   function(text) {
     tryCatch(send(text), error = function(e) {
-      if (inherits(e, "riemdp_error")) stop(e)
+      pass_on(e)
       abort_riemdp("callback", paste("`send` stopped:", conditionMessage(e)))
     })
   }

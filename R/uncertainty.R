@@ -119,7 +119,7 @@ confint.riemdp_ball <- function(object, parm = "size", level = 0.95, ...) {
 # a release that was tampered with, or comes from a broken file, is told so
 as_made <- function(expr) {
   tryCatch(expr, error = function(e) {
-    if (inherits(e, "riemdp_error")) stop(e)
+    pass_on(e)
     abort_riemdp("argument", "the release must be as it was made: parts of it are missing or of another kind.")
   })
 }
@@ -262,7 +262,10 @@ edge_share <- function(r) {
     from_center <- apart - mean_region(r, 1 - EDGE_ERROR)$radius - 1e-6 * ball$radius # rounding
     share <- (from_center / ball$radius - EDGE_FROM) / (1 - EDGE_FROM)
     if (is.finite(share)) max(0, min(1, share)) else 0
-  }, error = function(e) 0) # a broken release, or a user's callbacks
+  }, error = function(e) { # a broken release, or a user's callbacks
+    if (!inherits(e, "riemdp_error")) pass_on(e)
+    0
+  })
 }
 
 edge_words <- function(r) {

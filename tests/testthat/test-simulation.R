@@ -68,11 +68,28 @@ test_that("time limits end samplers and solvers", {
   big <- mf_random(spd(11), 3000, sd = 0.3)
   twice <- big[, , rep(1:3000, 2)]
   many <- big[, , rep(1:3000, 40)]
+  # what a first call loads, R loads in spite of limits
+  dp_mean(big, spd(11), 1, diag(11), 4, mechanism = "wrapped")
   for (call in slow) {
     t <- system.time(said <- tryCatch(with_time_limit(0.3, eval(call)), error = conditionMessage), gcFirst = FALSE)
     expect_match(as.character(said)[1], "time limit")
     expect_lt(sum(t[1:2]), 5)
   }
+})
+
+test_that("no plan takes the end of a time limit for a number that can't be had", {
+  limit <- gettext("reached elapsed time limit", domain = "R")
+  expect_error(riemdp:::told_error(stop(limit)), limit, class = "simpleError")
+  expect_error(riemdp:::told_error(stop("non-finite")), class = "riemdp_error_existence")
+  expect_error(riemdp:::classed(stop(limit), "it"), limit, class = "simpleError")
+  expect_error(riemdp:::as_made(stop(limit)), limit, class = "simpleError")
+  # wherever it ends, no plan goes over to real numbers for want of time
+  plan <- function(n) as.data.frame(dp_mean_plan(spd(11), n, 1, diag(11), 4, mechanism = "wrapped"))$numerics
+  expect_identical(plan(500), "lattice")
+  said <- vapply(seq_len(if (quick()) 12 else 60), function(k) {
+    tryCatch(with_time_limit(0.002 * k, plan(600 + k)), error = conditionMessage)
+  }, "")
+  expect_true(all(said == "lattice" | grepl("time limit", said)))
 })
 
 test_that("R code in the middle of a call draws none of a simulation's numbers, and makes none come again", {
