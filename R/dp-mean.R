@@ -62,9 +62,10 @@
 #' `max_trials` on average is refused, before anything is paid. On a lattice they go on until a trial succeeds, which is
 #' sure to happen; there `acceptance` is worked out for records at the ball's edge, not proven. Records that need the
 #' most trials may need thousands of times as many as others, which takes up to about a second longer, with `"auto"` up
-#' to about a tenth of one, and with a private number of records as long as a million trials take. Of what the first
-#' stage of `"adaptive"` proposes at least one in a million is kept, for any records: some seconds in 20 dimensions. In
-#' more, or with a smaller `max_trials`, that stage is left out unless four `shares` ask for it.
+#' to about a tenth of one unless all that is faster errs four times as much, and with a private number of records as
+#' long as a million trials take. Of what the first stage of `"adaptive"` proposes at least one in a million is kept,
+#' for any records: some seconds in 20 dimensions. In more, or with a smaller `max_trials`, that stage is left out
+#' unless four `shares` ask for it.
 #'
 #' Unless said otherwise, \eqn{\Delta} is the [mean_sensitivity()] plus twice a proven bound of the error that doubles
 #' make in the mean, from space, radius, dimension and number of steps. Where that bound exceeds the sensitivity, for

@@ -176,9 +176,9 @@ kng_trials <- function(M, ask, name, scale, epsilon, gradient, least = NULL) {
 # From public facts alone, roughly, in seconds of processor time. Plans hold these against how rarely a trial may
 # succeed for the worst records of the ball, so what is refused, or left alone by "auto", doesn't depend on records.
 
-# What the trials of a mechanism that is named may take on average for the worst records, and of one that "auto" takes:
-# then no records take twice as long as others, where that can be noticed at all. Or as long as the mean, if that is
-# longer.
+# What the trials of a mechanism that is named may take on average for the worst records, and of one that "auto" takes
+# where there are others: then no records take twice as long as others, where that can be noticed at all. Or as long as
+# the mean, if that is longer.
 TRIALS_NAMED <- 1
 TRIALS_AUTO <- 0.1
 

@@ -281,18 +281,12 @@ plan_auto <- function(M, ask, plans = NULL) {
   candidates <- names(Filter(function(m) isTRUE(m$auto), mean_mechanisms()))
   planned <- function(names) {
     plans <<- c(plans, plan_all(M, ask, setdiff(names, names(plans))))
-    plans[names]
+    worth_waiting(plans[names])
   }
   exact <- if (ask$numerics == "auto") {
     cheap_lattice(planned(Filter(function(name) has_lattice(M, name), candidates)))
   }
   plans <- if (length(exact)) exact else planned(candidates)
-  for (name in names(plans)) {
-    if (isTRUE(plans[[name]]$slow)) {
-      plans[[name]] <- list(mechanism = name, kind = "slow",
-                            why = sprintf("mechanism = \"%s\" would take long here for some records.", name))
-    }
-  }
   able <- Filter(function(p) is.null(p$why), plans)
   unable <- Filter(function(p) !is.null(p$why), plans)
   if (length(able) == 0) abort_riemdp("unsupported", unable[[1]]$why)
@@ -312,12 +306,25 @@ plan_auto <- function(M, ask, plans = NULL) {
   plan
 }
 
+planned_errors <- function(plans) vapply(plans, function(p) if (is.null(p$why)) p$expected_error else Inf, 0)
+
+# Laws whose trials may take long for some records, though no more than a second, are left alone unless all others err
+# more than this many times as much
+SLOW_WORTH <- 4
+worth_waiting <- function(plans) {
+  slow <- vapply(plans, function(p) isTRUE(p$slow), NA)
+  error <- planned_errors(plans)
+  for (name in names(plans)[slow & error * SLOW_WORTH >= min(error[!slow], Inf)]) {
+    plans[[name]] <- list(mechanism = name, kind = "slow",
+                          why = sprintf("mechanism = \"%s\" would take long here for some records.", name))
+  }
+  plans
+}
+
 # those of the plans that are on a lattice; none where one of the others errs far less than all of them
 cheap_lattice <- function(plans) {
   exact <- vapply(plans, function(p) identical(p$numerics, "lattice"), NA)
-  error <- vapply(plans, function(p) {
-    if (is.null(p$why) && !isTRUE(p$slow)) p$expected_error else Inf
-  }, 0)
+  error <- planned_errors(plans)
   if (min(error[!exact], Inf) * LATTICE_DEAR < min(error[exact], Inf)) list() else plans[exact]
 }
 

@@ -171,6 +171,8 @@ mutant("kng-lattice-constant", "R/mechanism-kng-lattice.R", "} else if (ask$timi
 mutant("kng-lattice-region", "R/mechanism-kng.R", "out$low <- out$low * kng_contract(ball) / stretch", "out$low <- 1.5 * out$low", "regions cover the mean", "kng-lattice")
 mutant("kng-lattice-assumed", "R/mechanism-kng-lattice.R", "  parts$guarantee$assumptions <- c(EXP_ASSUMES, LATTICE_ASSUMES)\n", "", "what is taken for granted is said", "kng-lattice")
 mutant("around-volume", "src/mechanism/mechanism_median.c", "    bits += less_volume(k, a) / LOG_2;\n", "", "weights have the volume, so they add up to the same wherever the mean is", "mechanism-around")
+mutant("slow-worth", "R/mechanism.R", "slow & error * SLOW_WORTH >= min(error[!slow], Inf)", "slow", "a useless law isn't taken for a tenth of a second", "^mechanism-around$")
+mutant("limit-swallowed", "R/conditions.R", "if (inherits(e, \"riemdp_error\") || conditionMessage(e) %in% c(limits, gettext(limits, domain = \"R\"))) stop(e)", "if (inherits(e, \"riemdp_error\")) stop(e)", "no plan goes over to real numbers for want of time", "^simulation$")
 mutant("lattice-dear", "R/mechanism.R", "LATTICE_DEAR <- 2.1", "LATTICE_DEAR <- 3.1", "doubles are taken where a lattice is dear", "mechanism-around")
 mutant("around-kept-most", "R/mechanism-kng-lattice.R", "AROUND_KEPT <- 2e-6", "AROUND_KEPT <- 2e-9", "no release takes seconds", "mechanism-around")
 mutant("around-size-lattice", "R/private-size.R", "has_lattice(M, name) && (flat_space(M) || !name %in% c(\"laplace\", \"staircase\"))", "has_lattice(M, name)", "a private number has the law that was asked for", "mechanism-around")

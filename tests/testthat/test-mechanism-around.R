@@ -287,9 +287,14 @@ test_that("a lattice that is dear beside doubles isn't taken", {
   cheap <- function(...) names(riemdp:::cheap_lattice(list(...)))
   expect_identical(cheap(a = plan(1), b = plan(0.48, "real"), c = plan(2)), c("a", "c"))
   expect_null(cheap(a = plan(1), b = plan(0.47, "real"), c = plan(2)))
-  # of laws that can't be served or take long nothing is known
-  expect_identical(cheap(a = plan(1), b = plan(0.1, "real", slow = TRUE), c = list(why = "no")), "a")
-  expect_null(cheap(a = plan(1, slow = TRUE), b = plan(0.9, "real")))
+  # of laws that can't be served nothing is known
+  expect_identical(cheap(a = plan(1), c = list(why = "no")), "a")
+  # what may take long is left alone, but not for an error of four times and more
+  left <- function(...) names(Filter(function(p) !is.null(p$why), riemdp:::worth_waiting(list(...))))
+  expect_identical(left(a = plan(1), b = plan(0.26, slow = TRUE), c = list(why = "no")), c("b", "c"))
+  expect_identical(left(a = plan(1), b = plan(0.24, slow = TRUE), c = list(why = "no")), "c")
+  expect_identical(left(a = plan(1, slow = TRUE), b = plan(0.9, "real")), "a")
+  expect_identical(left(a = plan(1, slow = TRUE), c = list(why = "no")), "c")
   # for want of room a lattice would have three times the error here
   M <- hyperbolic(10)
   r <- as.data.frame(dp_mean_plan(M, 1000, 0.2, radius = 3))
