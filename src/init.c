@@ -63,6 +63,7 @@
     X(kng_least_acceptance, 5)                                                                                         \
     X(kng_nonprivate, 11)                                                                                              \
     X(kng_proposed, 9)                                                                                                 \
+    X(lanes_least, 1)                                                                                                  \
     X(laplace_radii, 4)                                                                                                \
     X(lattice_law_bounds_nonprivate, 9)                                                                                \
     X(lattice_law_nonprivate, 9)                                                                                       \

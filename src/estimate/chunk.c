@@ -1,9 +1,7 @@
 #include "chunk.h"
-#include <float.h>
+#include "lanes.h"
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
+#include <float.h>
 
 static size_t lane_work(const struct chunk_pass *c)
 {
@@ -36,39 +34,44 @@ static int block(const struct chunk_pass *c, struct exact *sums, int lane, size_
     return STATUS_OK;
 }
 
+/* the blocks of a round from record `start` */
+struct round {
+    const struct chunk_pass *c;
+    struct exact *sums;
+    double *work;
+    size_t start, stop;
+    int *bad; /* of each lane: the worst status */
+};
+
+static void round_block(void *data, size_t k, int lane)
+{
+    const struct round *r = data;
+    size_t size = r->c->x->block, begin = r->start + k * size, end = begin + size < r->stop ? begin + size : r->stop;
+    int status = block(r->c, r->sums + lane, lane, begin, end, r->work + (size_t)lane * lane_work(r->c));
+    if (status > r->bad[lane])
+        r->bad[lane] = status;
+}
+
 int chunk_run(const struct chunk_pass *c, struct exact *sums, double *work)
 {
-    enum { BLOCKS = 64 };
-    size_t size = c->x->block, n = c->x->n, lane_size = lane_work(c);
-    int lanes = n > size ? c->x->lanes : 1;
-    for (size_t start = 0; start < n; start += BLOCKS * size) {
-        size_t stop = start + BLOCKS * size < n ? start + BLOCKS * size : n;
-        long blocks = (long)((stop - start + size - 1) / size);
-        int bad = STATUS_OK;
-        (void)lanes; /* without OpenMP */
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(lanes) schedule(dynamic, 1) if (lanes > 1 && blocks > 1)
-#endif
-        for (long k = 0; k < blocks; k++) {
-            size_t begin = start + (size_t)k * size, end = begin + size < stop ? begin + size : stop;
-#ifdef _OPENMP
-            int lane = omp_get_thread_num();
-#else
-            int lane = 0;
-#endif
-            int status = block(c, sums + lane, lane, begin, end, work + (size_t)lane * lane_size);
-            if (status != STATUS_OK) {
-#ifdef _OPENMP
-#pragma omp critical
-#endif
-                bad = status > bad ? status : bad;
-            }
-        }
-        if (bad != STATUS_OK)
-            return bad;
+    enum { ALONE = 64 };
+    size_t size = c->x->block, n = c->x->n;
+    struct lanes lanes = {.most = c->x->lanes};
+    int bad[LANES_MOST];
+    for (int lane = 0; lane < lanes.most; lane++)
+        bad[lane] = STATUS_OK;
+    for (size_t start = 0; start < n;) {
+        size_t left = (n - start + size - 1) / size, blocks = lanes_round(&lanes, left, ALONE, left);
+        size_t stop = blocks < left ? start + blocks * size : n;
+        struct round r = {c, sums, work, start, stop, bad};
+        lanes_run(&lanes, blocks, round_block, &r);
+        for (int lane = 0; lane < lanes.most; lane++)
+            if (bad[lane] != STATUS_OK)
+                return bad[lane];
         host_tick(c->m->host, 0, 0);
+        start = stop;
     }
-    for (int lane = 1; lane < lanes; lane++)
+    for (int lane = 1; lane < lanes.most; lane++)
         exact_merge(sums, sums + lane);
     exact_carry(sums);
     return sums->bad ? STATUS_NO_CONVERGENCE : STATUS_OK;

@@ -1,10 +1,7 @@
+#include "lanes.h"
 #include "mean.h"
 
 #include <string.h>
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 enum { LOOKED_AT = 16 }; /* records that speak for all, evenly spaced */
 
@@ -15,17 +12,19 @@ struct pass {
     const double *w;
     double total, smooth;
     int median, forgiving;
+    struct lanes *lanes;
     double *carry; /* ambient */
     double *slot;  /* sums of the blocks of one round, ambient + 1 each */
     double *lane;  /* one after the other: a logarithm, workspace */
     size_t lane_size;
 };
 
-/* Blocks in one round: several a lane, since threads that wait for each other cost more than they bring. */
-static size_t slots_of(const struct source *x)
+/* blocks in one round at most, where there are several lanes: a megabyte's sums, or a few a lane */
+static size_t slots_of(manifold_t m, const struct source *x)
 {
-    enum { BLOCKS_A_LANE = 16 };
-    return x->lanes > 1 ? BLOCKS_A_LANE * (size_t)x->lanes : 1;
+    enum { BLOCKS_A_LANE = 16, MOST = 1 << 17 };
+    size_t few = BLOCKS_A_LANE * (size_t)x->lanes, many = MOST / (m->ambient + 1);
+    return x->lanes > 1 ? (few > many ? few : many) : 1;
 }
 
 /* adds y to the compensated sum (s, c), Neumaier 1974, doi:10.1002/zamm.19740540106 */
@@ -89,49 +88,52 @@ static int pass_block(const struct pass *c, const double *p, size_t slot, int la
     return status;
 }
 
+/* the blocks of a round from record `start` */
+struct round {
+    const struct pass *c;
+    const double *p;
+    size_t start, stop;
+    int *bad; /* of each lane: the worst status */
+};
+
+static void round_block(void *data, size_t k, int lane)
+{
+    const struct round *r = data;
+    size_t block = r->c->x->block, begin = r->start + k * block, end = begin + block < r->stop ? begin + block : r->stop;
+    int status = pass_block(r->c, r->p, k, lane, begin, end);
+    if (status > r->bad[lane])
+        r->bad[lane] = status;
+}
+
 /* Mean: value sum w d^2 / 2W and gradient -sum w log / W; median: sum w d / W. Blocks are summed in their order, so the
  * result doesn't depend on the number of lanes. */
 static int pass_eval(const struct objective *f, const double *p, double *grad, double *value)
 {
+    enum { ALONE = 1 };
     const struct pass *c = f->data;
     manifold_t m = c->m;
-    size_t n = m->ambient, block = c->x->block;
-    int lanes = c->x->n > block ? c->x->lanes : 1;
-    (void)lanes; /* without OpenMP */
-    size_t slots = slots_of(c->x);
+    size_t n = m->ambient, block = c->x->block, slots = slots_of(m, c->x);
     double sum = 0, sum_carry = 0;
+    int bad[LANES_MOST];
+    for (int lane = 0; lane < c->x->lanes; lane++)
+        bad[lane] = STATUS_OK;
     for (size_t j = 0; j < n; j++)
         grad[j] = c->carry[j] = 0;
-    for (size_t start = 0; start < c->x->n; start += slots * block) {
-        size_t stop = start + slots * block < c->x->n ? start + slots * block : c->x->n;
-        long blocks = (long)((stop - start + block - 1) / block);
-        int bad = STATUS_OK;
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(lanes) schedule(dynamic, 1) if (lanes > 1 && blocks > 1)
-#endif
-        for (long k = 0; k < blocks; k++) {
-            size_t begin = start + (size_t)k * block, end = begin + block < stop ? begin + block : stop;
-#ifdef _OPENMP
-            int lane = omp_get_thread_num();
-#else
-            int lane = 0;
-#endif
-            int status = pass_block(c, p, (size_t)k, lane, begin, end);
-            if (status != STATUS_OK) {
-#ifdef _OPENMP
-#pragma omp critical
-#endif
-                bad = status;
-            }
-        }
-        if (bad != STATUS_OK)
-            return bad;
-        for (long k = 0; k < blocks; k++) {
-            const double *sums = c->slot + (size_t)k * (n + 1);
+    for (size_t start = 0; start < c->x->n;) {
+        size_t left = (c->x->n - start + block - 1) / block, blocks = lanes_round(c->lanes, left, ALONE, slots);
+        size_t stop = blocks < left ? start + blocks * block : c->x->n;
+        struct round r = {c, p, start, stop, bad};
+        lanes_run(c->lanes, blocks, round_block, &r);
+        for (int lane = 0; lane < c->x->lanes; lane++)
+            if (bad[lane] != STATUS_OK)
+                return bad[lane];
+        for (size_t k = 0; k < blocks; k++) {
+            const double *sums = c->slot + k * (n + 1);
             add(n, grad, c->carry, sums);
             add(1, &sum, &sum_carry, sums + n);
         }
         host_tick(m->host, 0, 0);
+        start = stop;
     }
     for (size_t j = 0; j < n; j++)
         grad[j] = -(grad[j] + c->carry[j]) / c->total;
@@ -142,7 +144,7 @@ static int pass_eval(const struct objective *f, const double *p, double *grad, d
 /* workspace of the passes themselves: what follows is the solver's */
 static size_t pass_work(manifold_t m, const struct source *x)
 {
-    return m->ambient + slots_of(x) * (m->ambient + 1) + (size_t)x->lanes * (m->ambient + manifold_work(m));
+    return m->ambient + slots_of(m, x) * (m->ambient + 1) + (size_t)x->lanes * (m->ambient + manifold_work(m));
 }
 
 size_t mean_solver_work(manifold_t m, int memory)
@@ -156,10 +158,11 @@ size_t mean_work(manifold_t m, const struct source *x, int memory)
 }
 
 static struct pass make_pass(manifold_t m, const struct source *x, const double *w, int median, int forgiving,
-                             double *work)
+                             struct lanes *lanes, double *work)
 {
-    struct pass c = {m, x, w, 0, 0, median, forgiving, work, work + m->ambient, NULL, m->ambient + manifold_work(m)};
-    c.lane = c.slot + slots_of(x) * (m->ambient + 1);
+    struct pass c = {m, x, w, 0, 0, median, forgiving, lanes, work, work + m->ambient, NULL,
+                     m->ambient + manifold_work(m)};
+    c.lane = c.slot + slots_of(m, x) * (m->ambient + 1);
     if (w)
         for (size_t i = 0; i < x->n; i++)
             c.total += w[i];
@@ -449,7 +452,8 @@ int mean_minimise(manifold_t m, const struct mean_records *r, double *p, struct 
 
 int mean_run(manifold_t m, const struct source *x, const double *w, double *p, struct mean_fit *fit, double *work)
 {
-    struct pass c = make_pass(m, x, w, fit->median, 0, work);
+    struct lanes lanes = {.most = x->lanes};
+    struct pass c = make_pass(m, x, w, fit->median, 0, &lanes, work);
     c.smooth = fit->smooth;
     double *rest = work + pass_work(m, x);
     struct mean_records r = {{pass_eval, &c}, nearest_in_source, 1, x};
@@ -505,7 +509,8 @@ void mean_fast_of(manifold_t m, const struct objective *f, const double *centre,
 
 void mean_fast(manifold_t m, const struct source *x, const double *centre, double radius, double tol, double *p, double *work)
 {
-    struct pass c = make_pass(m, x, NULL, 0, 1, work);
+    struct lanes lanes = {.most = x->lanes};
+    struct pass c = make_pass(m, x, NULL, 0, 1, &lanes, work);
     struct objective f = {pass_eval, &c};
     mean_fast_of(m, &f, centre, radius, tol, p, NULL, work + pass_work(m, x));
 }
@@ -513,7 +518,8 @@ void mean_fast(manifold_t m, const struct source *x, const double *centre, doubl
 void mean_in_ball(manifold_t m, const struct source *x, const double *centre, double radius, double k_min, double k_max,
                   double tol, double *p, double *gradient_norm, double *work)
 {
-    struct pass c = make_pass(m, x, NULL, 0, 1, work);
+    struct lanes lanes = {.most = x->lanes};
+    struct pass c = make_pass(m, x, NULL, 0, 1, &lanes, work);
     struct objective f = {pass_eval, &c};
     mean_in_ball_of(m, &f, centre, radius, k_min, k_max, tol, p, gradient_norm, work + pass_work(m, x));
 }

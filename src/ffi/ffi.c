@@ -1,25 +1,15 @@
-/* clock_gettime() is POSIX: strict dialects of C hide it otherwise */
-#define _POSIX_C_SOURCE 199309L
-
 #include "ffi.h"
+#include "lanes.h"
 
 #include <R_ext/Random.h>
 #include <R_ext/Utils.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
 
 /* ---- host: interrupts and progress --------------------------------------------------------------------------------- */
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void progress_call(const char *name, double done, double of)
 {
@@ -45,7 +35,7 @@ static void tick(struct host *base, double done, double of)
     if (omp_in_parallel()) /* R is for the main thread, and no jump may leave a parallel region */
         return;
 #endif
-    double t = now();
+    double t = lanes_clock();
     if (host->wait < 0)
         host->wait = progress_wait();
     if (t - host->checked < 0.005 && host->wait > 0)
@@ -118,7 +108,7 @@ SEXP ffi_run(SEXP (*body)(struct call *c, void *data), void *data, SEXP manifold
 {
     struct run r = {body, data, manifold, {.keep = R_NilValue}};
     r.call.host.base = (struct host){tick, fail, uniform, normal};
-    r.call.host.started = r.call.host.checked = now();
+    r.call.host.started = r.call.host.checked = lanes_clock();
     r.call.host.wait = -1;
     r.call.quiet = quiet;
     r.call.keep = PROTECT(Rf_allocVector(VECSXP, KEEP_MOST));
@@ -182,7 +172,6 @@ SEXP ffi_with_rng(SEXP (*body)(struct call *c, struct rng *rng, void *data), voi
 /* option riemdp.threads; one by default, and where the compiler has no OpenMP */
 static int threads_wanted(void)
 {
-    enum { MOST = 64 };
 #ifdef _OPENMP
     SEXP x = Rf_GetOption1(Rf_install("riemdp.threads"));
     double n = TYPEOF(x) == INTSXP && XLENGTH(x) == 1    ? (INTEGER(x)[0] == NA_INTEGER ? 1 : INTEGER(x)[0])
@@ -193,9 +182,9 @@ static int threads_wanted(void)
     SEXP ns = PROTECT(ffi_namespace()), expr = PROTECT(Rf_lang1(Rf_install("threads_allowed")));
     int allowed = Rf_asLogical(Rf_eval(expr, ns)) == 1;
     UNPROTECT(2);
-    return !allowed ? 1 : n <= MOST ? (int)n : (int)MOST;
+    return !allowed ? 1 : n <= LANES_MOST ? (int)n : (int)LANES_MOST;
 #else
-    return MOST > 0;
+    return 1;
 #endif
 }
 

@@ -1,12 +1,10 @@
 /* Geometry for R: one driver over a table of operations. Each operation says what it takes and gives; the driver reads
  * shapes, checks points and tangents, runs the batch block by block, and names the first bad record. */
 #include "ffi.h"
+#include "lanes.h"
 #include "manifold_certified.h"
 
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 enum { ARGS_MOST = 4 };
 
@@ -132,32 +130,39 @@ static void read_fixed(struct call *c, const struct operation *op, struct arg *a
     }
 }
 
-/* blocks of the records begin <= i < end on so many lanes; the number of the first that failed, or of all */
-static long run_round(const struct call *c, const struct operation *op, const struct arg *a, const struct points *fixed,
-                      struct result *r, int lanes, size_t start, size_t stop, double *work, size_t work_size)
+/* the blocks of a round from record `start` */
+struct round {
+    const struct call *c;
+    const struct operation *op;
+    const struct arg *a;
+    const struct points *fixed;
+    struct result *r;
+    double *work;
+    size_t work_size, start, stop;
+    size_t *failed; /* of each lane: its first block that failed, or SIZE_MAX */
+};
+
+static void round_block(void *data, size_t k, int lane)
 {
-    size_t block = ffi_block(c);
-    long blocks = (long)((stop - start + block - 1) / block), failed = blocks;
-    (void)lanes; /* without OpenMP there is one */
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(lanes) schedule(dynamic, 1) if (lanes > 1)
-#endif
-    for (long k = 0; k < blocks; k++) {
-#ifdef _OPENMP
-        int lane = lanes > 1 ? omp_get_thread_num() : 0;
-#else
-        int lane = 0;
-#endif
-        size_t begin = start + (size_t)k * block, end = begin + block < stop ? begin + block : stop;
-        if (run_block(c, op, a, fixed, r, lane, begin, end, work + (size_t)lane * work_size) != STATUS_OK) {
-#ifdef _OPENMP
-#pragma omp critical
-#endif
-            if (k < failed)
-                failed = k;
-        }
-    }
-    return failed;
+    const struct round *d = data;
+    size_t block = ffi_block(d->c), begin = d->start + k * block, end = begin + block < d->stop ? begin + block : d->stop;
+    if (run_block(d->c, d->op, d->a, d->fixed, d->r, lane, begin, end, d->work + (size_t)lane * d->work_size) != STATUS_OK &&
+        k < d->failed[lane])
+        d->failed[lane] = k;
+}
+
+/* runs `blocks` blocks; the number of the first that failed, or of all */
+static size_t run_round(struct lanes *lanes, struct round *d, size_t blocks)
+{
+    size_t failed[LANES_MOST], first = blocks;
+    for (int lane = 0; lane < lanes->most; lane++)
+        failed[lane] = SIZE_MAX;
+    d->failed = failed;
+    lanes_run(lanes, blocks, round_block, d);
+    for (int lane = 0; lane < lanes->most; lane++)
+        if (failed[lane] < first)
+            first = failed[lane];
+    return first;
 }
 
 static size_t work_of(const struct call *c, const struct operation *op)
@@ -173,7 +178,7 @@ static size_t work_of(const struct call *c, const struct operation *op)
 
 static SEXP geometry_body(struct call *c, void *data)
 {
-    enum { BLOCKS_A_LANE = 4 };
+    enum { ALONE = 4 }; /* blocks in a row, where that has something to win */
     const struct geometry *g = data;
     const struct operation *op = g->op;
     manifold_t m = &c->m;
@@ -182,22 +187,25 @@ static SEXP geometry_body(struct call *c, void *data)
     for (int i = 0; i < op->count; i++)
         a[i] = ffi_arg(c, g->x[i], op->label[i], op->in[i]);
     size_t n = ffi_common_length(a, (size_t)op->count), block = ffi_block(c);
-    int many, lanes = n > block ? c->threads : 1;
+    int many;
+    struct lanes lanes = {.most = n > block ? c->threads : 1};
     const struct arg *shape = shape_from(op, a, &many);
     struct result r = ffi_result(c, op->out, shape, n, many);
     size_t work_size = work_of(c, op);
-    double *work = ffi_doubles((size_t)lanes * work_size);
+    double *work = ffi_doubles((size_t)lanes.most * work_size);
     if (n > 0)
         read_fixed(c, op, a, fixed, work);
     /* rounds of blocks; interrupts and progress in between */
-    size_t round = block * (lanes > 1 || (op->strided && m->ops->strided) ? BLOCKS_A_LANE * (size_t)lanes : 1);
-    for (size_t start = 0; start < n; start += round) {
-        size_t stop = start + round < n ? start + round : n;
-        long failed = run_round(c, op, a, fixed, &r, lanes, start, stop, work, work_size);
-        size_t begin = start + (size_t)failed * block, end = begin + block < stop ? begin + block : stop;
+    size_t alone = op->strided && m->ops->strided ? ALONE : 1;
+    for (size_t start = 0; start < n;) {
+        size_t left = (n - start + block - 1) / block, blocks = lanes_round(&lanes, left, alone, left);
+        size_t stop = blocks < left ? start + blocks * block : n;
+        struct round d = {c, op, a, fixed, &r, work, work_size, start, stop, NULL};
+        size_t begin = start + run_round(&lanes, &d, blocks) * block, end = begin + block < stop ? begin + block : stop;
         if (begin < stop)
             name_culprit(c, op, a, many, begin, end, ffi_result_block(&r, 0, begin), work);
         host_tick(m->host, (double)stop, (double)n);
+        start = stop;
     }
     return r.x;
 }

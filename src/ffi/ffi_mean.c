@@ -96,16 +96,16 @@ static double farthest_record(struct mean_call *k)
 {
     manifold_t m = &k->c->m;
     size_t n = k->x.n, block = ffi_block(k->c);
-    double far = 0;
+    double far = 0, *d = ffi_doubles(block);
     for (size_t begin = 0; begin < n && (m->k_max > 0 || m->inj < INFINITY); begin += block) {
         size_t end = begin + block < n ? begin + block : n;
         struct points y = ffi_block_points(k->c, &k->x, begin, end, 0, k->work);
+        int whole = manifold_dist(m, d, one(k->p), y, 0, end - begin, k->work) == STATUS_OK;
         for (size_t i = 0; i < end - begin; i++) {
-            double d;
-            if (manifold_dist(m, &d, one(k->p), one(at(y, i)), 0, 1, k->work) != STATUS_OK)
-                d = INFINITY;
-            if (d > far)
-                far = d;
+            if (!whole && manifold_dist(m, d + i, one(k->p), one(at(y, i)), 0, 1, k->work) != STATUS_OK)
+                d[i] = INFINITY;
+            if (d[i] > far)
+                far = d[i];
         }
         host_tick(m->host, 0, 0);
     }

@@ -1,5 +1,6 @@
 /* Values between C and R, and how errors leave C. */
 #include "ffi.h"
+#include "lanes.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +16,12 @@ static const struct status_text status_texts[] = {
     RIEMDP_STATUSES(X)
 #undef X
 };
+
+/* from how many seconds on work is shared among threads: for tests; what held before */
+SEXP riemdp_lanes_least(SEXP seconds)
+{
+    return Rf_ScalarReal(lanes_least(Rf_asReal(seconds)));
+}
 
 SEXP riemdp_statuses(void)
 {
