@@ -61,6 +61,7 @@
 #'
 #' @section Options:
 #' * `riemdp.threads`: threads inside one call, where the compiler has OpenMP; 1 by default, and in forked workers.
+#'   Work of less than about 0.03 s is done by one, and so is the rest of a call in which several are no faster.
 #'   Results are the same to the last bit whatever their number. Operations of [manifold_custom()] always run on one.
 #' * `riemdp.progress`: whether anything that takes over two seconds draws a progress bar; by default in interactive
 #'   use.

@@ -110,6 +110,19 @@ int spd_spectrum(size_t k, const double *x, double *v, double *w, double *rest)
     return status;
 }
 
+int spd_group_spectrum(const struct spd_groups *c, size_t k, struct points p, size_t i, size_t end, wide *v, wide *w)
+{
+    const double *x[WIDE];
+    size_t count = spd_group(p, i, end, x);
+    wide_load(k, x, v);
+    int status = c->kernels->symeig(k, count, v, w, 1, c->rest);
+    for (size_t j = 0; j < k && status == STATUS_OK; j++)
+        for (size_t a = 0; a < count; a++)
+            if (!(w[j][a] > 0))
+                return STATUS_NOT_POSITIVE;
+    return status;
+}
+
 void spd_dlog(size_t k, const double *v, const double *w, const double *u, double *s, int inverse, double *rest)
 {
     la_to_basis(k, v, u, s, rest);

@@ -100,4 +100,7 @@ static inline struct spd_groups spd_make_groups(manifold_t m, double *work)
     return c;
 }
 
+/* eigenvectors v and positive eigenvalues w of records i, i + 1, ... as a group */
+int spd_group_spectrum(const struct spd_groups *c, size_t k, struct points p, size_t i, size_t end, wide *v, wide *w);
+
 #endif

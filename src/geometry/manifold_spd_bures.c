@@ -78,18 +78,12 @@ static int well_conditioned(size_t k, const double *w)
 /* spectra of base points and roots of their eigenvalues, made once where the base is one for all */
 static int base_spectrum(const struct spd_groups *c, size_t k, struct points p, size_t i, size_t begin, size_t end)
 {
-    const double *x[WIDE];
     if (!fresh(p, i, begin))
         return STATUS_OK;
-    size_t count = spd_group(p, i, end, x);
-    wide_load(k, x, c->base);
-    int status = c->kernels->symeig(k, count, c->base, c->scale, 1, c->rest);
+    int status = spd_group_spectrum(c, k, p, i, end, c->base, c->scale);
     for (size_t j = 0; j < k && status == STATUS_OK; j++)
-        for (size_t a = 0; a < WIDE; a++) {
-            if (a < count && !(c->scale[j][a] > 0))
-                return STATUS_NOT_POSITIVE;
+        for (size_t a = 0; a < WIDE; a++)
             c->root[j][a] = sqrt(c->scale[j][a]);
-        }
     return status;
 }
 

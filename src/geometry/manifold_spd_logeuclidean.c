@@ -3,6 +3,7 @@
  * eigenbasis (Daleckii and Krein). */
 #include "manifold_certified.h"
 #include "manifold_spd.h"
+#include "simd.h"
 
 static int init(struct manifold *m)
 {
@@ -17,7 +18,8 @@ static int init(struct manifold *m)
 
 static size_t work_size(manifold_t m)
 {
-    return 6 * m->ambient + 4 * m->rows + la_symeig_work(m->rows);
+    size_t k = m->rows, alone = 7 * m->ambient + 5 * k + la_symeig_work(k), ours = 3 * m->ambient + (WIDE + 1) * k;
+    return spd_groups_work(m) + ours + alone;
 }
 
 /* log Q - log P from both spectra: the finite-difference form of Daleckii and Krein, V (F o V'(Q - P) Y) Y', which keeps
@@ -36,6 +38,125 @@ static void log_difference(size_t k, const double *p, const double *q, const dou
     la_mul_square('N', 'N', k, v, out, rest);
     la_mul_square('N', 'T', k, rest, y, out);
     la_symmetrize(k, out);
+}
+
+/* artanh(t)/t for u = t^2 < .1 */
+RIEMDP_INLINE double artanh_series(double u)
+{
+    double f = 1.0 / 31;
+    f = f * u + 1.0 / 29;
+    f = f * u + 1.0 / 27;
+    f = f * u + 1.0 / 25;
+    f = f * u + 1.0 / 23;
+    f = f * u + 1.0 / 21;
+    f = f * u + 1.0 / 19;
+    f = f * u + 1.0 / 17;
+    f = f * u + 1.0 / 15;
+    f = f * u + 1.0 / 13;
+    f = f * u + 1.0 / 11;
+    f = f * u + 1.0 / 9;
+    f = f * u + 1.0 / 7;
+    f = f * u + 1.0 / 5;
+    f = f * u + 1.0 / 3;
+    f = f * u + 1.0 / 1;
+    return f;
+}
+
+/* S of four matrices over logarithmic means of p's eigenvalues (rows) and q's (columns), which come with their logarithms:
+ * 1/mean = 2 artanh(t)/((a + b) t) for t = (a - b)/(a + b), by a series for near ones, which keeps all digits. */
+RIEMDP_SIMD static void over_log_means(size_t k, const double *restrict p, const double *restrict log_p,
+                                       const double *restrict q, const double *restrict log_q, double *restrict s)
+{
+    const double near = 0.1;
+    for (size_t j = 0; j < k; j++)
+        for (size_t i = 0; i < k; i++)
+            for (size_t a = 0; a < WIDE; a++) {
+                double x = p[i * WIDE + a], y = q[j * WIDE + a], t = (x - y) / (x + y), u = t * t;
+                double over = 2 * artanh_series(u) / (x + y);
+                double far = (log_p[i * WIDE + a] - log_q[j * WIDE + a]) / (u < near ? 1 : x - y);
+                s[(i + j * k) * WIDE + a] *= u < near ? over : far;
+            }
+}
+
+/* spectra of base points and logarithms of their eigenvalues, made once where the base is one for all */
+static int base_logs(const struct spd_groups *c, size_t k, struct points p, size_t i, size_t begin, size_t end)
+{
+    if (!fresh(p, i, begin))
+        return STATUS_OK;
+    int status = spd_group_spectrum(c, k, p, i, end, c->base, c->scale);
+    for (size_t j = 0; j < k && status == STATUS_OK; j++)
+        for (size_t a = 0; a < WIDE; a++)
+            c->root[j][a] = log(c->scale[j][a]);
+    return status;
+}
+
+/* whether a matrix's eigenvalues lie so far apart that its small ones need the slower decomposition */
+static int far_apart(size_t k, const wide *w, size_t which)
+{
+    double low = w[0][which], high = low;
+    for (size_t j = 1; j < k; j++) {
+        low = fmin(low, w[j][which]);
+        high = fmax(high, w[j][which]);
+    }
+    return high > 1e4 * low;
+}
+
+/* number `which` of a group of differences again, by itself; 4 k^2 + 2 k doubles and the work of an eigenproblem */
+static int difference_alone(const struct spd_groups *c, size_t k, const double *p, const double *q, size_t which,
+                            wide *squares, double *work)
+{
+    size_t n = k * k;
+    double *v = work, *y = v + n, *s = y + n, *t = s + n, *w = t + n, *z = w + k, *rest = z + k;
+    int status = spd_spectrum(k, p, v, w, rest);
+    if (status == STATUS_OK)
+        status = spd_spectrum(k, q, y, z, rest);
+    if (status != STATUS_OK)
+        return status;
+    log_difference(k, p, q, v, w, y, z, s, t);
+    wide_put(n, which, s, c->s);
+    (*squares)[which] = dot(n, s, s);
+    return STATUS_OK;
+}
+
+/* log Q - log P of a group, lower triangles in c->s, and squared lengths; `alone`: room for difference_alone() */
+static int log_differences(const struct spd_groups *c, size_t k, struct points p, struct points q, size_t i, size_t end,
+                           wide *squares, double *alone)
+{
+    const double *from[WIDE], *to[WIDE];
+    size_t count = spd_group(q, i, end, to);
+    spd_group(p, i, end, from);
+    int status = spd_group_spectrum(c, k, q, i, end, c->v, c->f);
+    if (status != STATUS_OK)
+        return status;
+    wide *logs = (wide *)c->scalar;
+    for (size_t j = 0; j < k; j++)
+        for (size_t a = 0; a < WIDE; a++)
+            logs[j][a] = log(c->f[j][a]);
+    wide_load_difference(k, to, from, c->s);
+    wide_mirror(k, c->s);
+    c->kernels->mul(k, count, c->s, c->v, c->t, c->rest);
+    c->kernels->mul_transposed(k, count, c->base, c->t, c->s, c->rest);
+    over_log_means(k, (const double *)c->scale, (const double *)c->root, (const double *)c->f, (const double *)logs,
+                   (double *)c->s);
+    *squares = (wide){0};
+    for (size_t j = 0; j < k * k; j++)
+        *squares += c->s[j] * c->s[j];
+    c->kernels->mul(k, count, c->base, c->s, c->t, c->rest);
+    c->kernels->symmetric_product(k, count, c->t, c->v, c->s, c->rest);
+    for (size_t a = 0; a < count && status == STATUS_OK; a++)
+        if (far_apart(k, c->f, a) || far_apart(k, c->scale, a))
+            status = difference_alone(c, k, from[a], to[a], a, squares, alone);
+    return status;
+}
+
+/* the spectrum of number `which` of the base points */
+static int base_alone(const struct spd_groups *c, size_t k, const double *p, size_t which, double *v, double *w, double *rest)
+{
+    if (far_apart(k, c->scale, which))
+        return spd_spectrum(k, p, v, w, rest);
+    wide_take(k * k, which, c->base, v);
+    wide_take(k, which, c->scale, w);
+    return STATUS_OK;
 }
 
 enum { EDGE = 700 }; /* logarithms of eigenvalues: exp would overflow */
@@ -84,15 +205,24 @@ static int exp_held(manifold_t m, double *out, struct points p, struct points u,
 static int log_map(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
 {
     size_t k = m->rows, n = m->ambient;
-    double *v = work, *y = v + n, *s = y + n, *t = s + n, *w = t + n, *z = w + k, *rest = z + k;
-    for (size_t i = begin; i < end; i++) {
-        int status = fresh(p, i, begin) ? spd_spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
+    struct spd_groups c = spd_make_groups(m, work);
+    double *v = c.scalar + WIDE * k, *w = v + n, *difference = w + k, *rest = difference + n;
+    for (size_t i = begin; i < end; i += WIDE) {
+        size_t count = end - i < WIDE ? end - i : WIDE;
+        wide squares;
+        int status = base_logs(&c, k, p, i, begin, end);
         if (status == STATUS_OK)
-            status = spd_spectrum(k, at(q, i), y, z, rest);
+            status = log_differences(&c, k, p, q, i, end, &squares, rest);
         if (status != STATUS_OK)
             return status;
-        log_difference(k, at(p, i), at(q, i), v, w, y, z, s, t);
-        spd_dlog(k, v, w, s, out + i * n, 1, t);
+        wide_mirror(k, c.s);
+        for (size_t a = 0; a < count; a++) {
+            status = base_alone(&c, k, at(p, i + a), a, v, w, rest);
+            if (status != STATUS_OK)
+                return status;
+            wide_take(n, a, c.s, difference);
+            spd_dlog(k, v, w, difference, out + (i + a) * n, 1, rest);
+        }
     }
     return STATUS_OK;
 }
@@ -101,40 +231,51 @@ static int log_sum(manifold_t m, double *sum, double *sum_sq, const double *p, s
                    size_t begin, size_t end, double *work)
 {
     size_t k = m->rows, n = m->ambient;
-    double *v = work, *y = v + n, *s = y + n, *t = s + n, *total = t + n, *w = total + n, *z = w + k, *rest = z + k;
-    int status = spd_spectrum(k, p, v, w, rest);
+    struct spd_groups c = spd_make_groups(m, work);
+    double *total = c.scalar + WIDE * k, *v = total + n, *w = v + n, *rest = w + k;
+    if (begin >= end)
+        return STATUS_OK;
+    int status = base_logs(&c, k, one(p), begin, begin, end);
     for (size_t j = 0; j < n; j++)
         total[j] = 0;
-    for (size_t i = begin; i < end && status == STATUS_OK; i++) {
-        double wi = weight ? weight[i] : 1;
-        status = spd_spectrum(k, at(x, i), y, z, rest);
-        if (status != STATUS_OK)
-            return status;
-        log_difference(k, p, at(x, i), v, w, y, z, s, t);
-        *sum_sq += wi * dot(n, s, s);
-        for (size_t j = 0; j < n; j++)
-            total[j] += wi * s[j];
+    for (size_t i = begin; i < end && status == STATUS_OK; i += WIDE) {
+        size_t count = end - i < WIDE ? end - i : WIDE;
+        wide squares;
+        status = log_differences(&c, k, one(p), x, i, end, &squares, rest);
+        for (size_t a = 0; a < count && status == STATUS_OK; a++) {
+            double wi = weight ? weight[i + a] : 1;
+            *sum_sq += wi * squares[a];
+            for (size_t j = 0; j < k; j++)
+                for (size_t r = j; r < k; r++)
+                    total[r + j * k] += wi * c.s[r + j * k][a];
+        }
     }
     if (status != STATUS_OK)
         return status;
-    spd_dlog(k, v, w, total, s, 1, t);
+    la_mirror_lower(k, total);
+    status = base_alone(&c, k, p, 0, v, w, rest);
+    if (status != STATUS_OK)
+        return status;
+    spd_dlog(k, v, w, total, total, 1, rest);
     for (size_t j = 0; j < n; j++)
-        sum[j] += s[j];
+        sum[j] += total[j];
     return STATUS_OK;
 }
 
 static int dist(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
 {
-    size_t k = m->rows, n = m->ambient;
-    double *v = work, *y = v + n, *s = y + n, *t = s + n, *w = t + n, *z = w + k, *rest = z + k;
-    for (size_t i = begin; i < end; i++) {
-        int status = fresh(p, i, begin) ? spd_spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
+    size_t k = m->rows;
+    struct spd_groups c = spd_make_groups(m, work);
+    for (size_t i = begin; i < end; i += WIDE) {
+        size_t count = end - i < WIDE ? end - i : WIDE;
+        wide squares;
+        int status = base_logs(&c, k, p, i, begin, end);
         if (status == STATUS_OK)
-            status = spd_spectrum(k, at(q, i), y, z, rest);
+            status = log_differences(&c, k, p, q, i, end, &squares, c.scalar + WIDE * k);
         if (status != STATUS_OK)
             return status;
-        log_difference(k, at(p, i), at(q, i), v, w, y, z, s, t);
-        out[i] = norm2(n, s);
+        for (size_t a = 0; a < count; a++)
+            out[i + a] = sqrt(squares[a]);
     }
     return STATUS_OK;
 }
