@@ -52,3 +52,11 @@ test_that("a bad record among columns is named", {
   expect_error(mf_log(S, p, q), "record 300", class = "riemdp_error_cut_locus")
   expect_error(mf_transport(S, p, q, 0 * p), "record 300", class = "riemdp_error_cut_locus")
 })
+
+test_that("a mean that starts opposite to a record leaves that place", {
+  for (d in c(2, 4)) {
+    x <- rbind(c(1, rep(0, d)), c(-1, rep(0, d)))
+    f <- frechet_mean(x, sphere(d), start = x[1, ])
+    expect_equal(f$variance, (pi / 2)^2, tolerance = 1e-9)
+  }
+})
