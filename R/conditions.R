@@ -32,8 +32,8 @@ unheard <- function(expr) {
   expr
 }
 
-# Whoever takes other errors for an answer lets these pass: the package's own, and the ends of a time limit, which R tells by
-# an error without a class.
+# Whoever takes other errors for an answer lets these pass: the package's own, and the ends of a time limit, which R
+# tells by an error without a class.
 pass_on <- function(e) {
   limits <- c("reached elapsed time limit", "reached session elapsed time limit", "reached CPU time limit",
               "reached session CPU time limit")

@@ -117,17 +117,20 @@ UNFUSED static double dot_of(size_t n, const double *x, const double *y, double 
     return sum_of(s, low, rest);
 }
 
-/* a side s from the centre: s, sin s (sinh s), cos s (cosh s); its coordinates, and the square of their length as two doubles */
+/* A side s from the centre: s, sin s (sinh s), cos s (cosh s); its coordinates, and the square of their length as two doubles. Where
+ * the side has no length, another one stands in, s is below zero and third_side() has its work as ever: records that are all at the
+ * centre, or that cancel, would show by their time. */
 static void make_side(const struct mean_steps *c, const double *a, double *side)
 {
     int hyperbolic = c->model == MODEL_HYPERBOLIC;
     double s = norm2(c->dim, a);
-    side[0] = s;
+    for (size_t j = 0; j < c->dim; j++)
+        side[5 + j] = s > 0 ? a[j] : j == 0 ? 0.5 : 0;
+    side[0] = s > 0 ? s : -0.5;
+    s = fabs(side[0]);
     side[1] = hyperbolic ? sinh(s) : sin(s);
     side[2] = hyperbolic ? cosh(s) : cos(s);
-    side[3] = dot_of(c->dim, a, a, side + 4);
-    for (size_t j = 0; j < c->dim; j++)
-        side[5 + j] = a[j];
+    side[3] = dot_of(c->dim, side + 5, side + 5, side + 4);
 }
 
 /* <a, x>, and the part of x across the side a in twice the precision: where angles are as small as exp(-s) they keep their
@@ -145,15 +148,17 @@ UNFUSED static double part_across(size_t d, const double *side, const double *x,
     return inner;
 }
 
-/* l/sin l of a side with sin^2(l/2) = half */
+/* l/sin l of a side with sin^2(l/2) = half. What has no length takes as long: the choices are made by place in memory, which a compiler
+ * doesn't turn into ways around the work. */
 UNFUSED static double side_over_sine(int hyperbolic, double half)
 {
-    double root = sqrt(half);
-    if (!(half > 0))
-        return 1;
+    int some = half > 0;
+    double given[2] = {0.25, half}, over[2] = {1, 1}, h = given[some], root = sqrt(h);
     if (hyperbolic)
-        return asinh(root) / (root * sqrt(1 + half));
-    return asin(root < 1 ? root : 1) / (root * sqrt(half < 1 ? 1 - half : 0));
+        over[1] = asinh(root) / (root * sqrt(1 + h));
+    else
+        over[1] = asin(root < 1 ? root : 1) / (root * sqrt(h < 1 ? 1 - h : 0));
+    return over[some];
 }
 
 /* Coordinates of y after the isometry that takes the side's end to the centre, or back: with sides s, t, the angle between them and
@@ -164,13 +169,8 @@ UNFUSED static void third_side(const struct mean_steps *c, const double *side, i
 {
     size_t d = c->dim;
     int hyperbolic = c->model == MODEL_HYPERBOLIC;
-    const double *a = side + 5, *x = y + 2;
-    double s = side[0], t = y[0], sine_t = y[1];
-    if (!(s > 0)) {
-        for (size_t j = 0; j < d; j++)
-            out[j] = x[j];
-        return;
-    }
+    const double *a = side + 5, *x = y + 2, *from[2] = {across, x};
+    double s = fabs(side[0]), t = y[0], sine_t = y[1];
     double inner = part_across(d, side, x, across);
     double sine = t > 0 ? norm2(d, across) / t : 0, cosine = t > 0 ? inner / (s * t) : 1;
     if (back)
@@ -182,7 +182,9 @@ UNFUSED static void third_side(const struct mean_steps *c, const double *side, i
     if (back)
         along = -along;
     for (size_t j = 0; j < d; j++)
-        out[j] = along * a[j] + g * across[j];
+        across[j] = along * a[j] + g * across[j];
+    for (size_t j = 0; j < d; j++)
+        out[j] = from[side[0] < 0][j];
 }
 
 /* ---- the mean --------------------------------------------------------------------------------------------------------- */

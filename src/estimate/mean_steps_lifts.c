@@ -408,8 +408,11 @@ void turn_planar(const struct mean_steps *c, const double *turn, int back, const
 void log_turned(const struct mean_steps *c, const double *y, double *a)
 {
     size_t d = c->dim;
-    double s = norm2(d, y + 2), r = norm2(2, y), f = s > 0 && r > 0 ? atan2(s, r) / s : 0;
-    double re = r > 0 ? y[0] / r : 0, im = r > 0 ? -y[1] / r : 0;
+    double s = norm2(d, y + 2), r = norm2(2, y);
+    int some = s > 0 && r > 0;
+    double given[2] = {0.5, s}, over[2] = {0, 0};
+    over[1] = atan2(given[some], r) / given[some]; /* as long where there is no angle */
+    double f = over[some], re = r > 0 ? y[0] / r : 0, im = r > 0 ? -y[1] / r : 0;
     for (size_t j = 0; j < d; j += 2) {
         double u = y[j + 2], v = y[j + 3];
         a[j] = f * (re * u - im * v);

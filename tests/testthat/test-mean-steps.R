@@ -388,6 +388,11 @@ test_that("constant timing takes all steps on whatever records, or is refused", 
   # 650 passes each; a solver that stops when it is there needs 3 of them for one and some 40 for the other
   expect_lt(abs(log(other / one)), log(2.5)) # machines have other things to do
   expect_lt(seconds(same, "ordinary"), one / 3)
+  # records that are all at the centre, or cancel, take no way round the work
+  centered <- at(matrix(0, n, 2))
+  expect_lt(abs(log(seconds(centered, "constant") / one)), log(2.5))
+  pairs <- at(matrix(c(3, 0, -3, 0), n, 2, byrow = TRUE))
+  expect_lt(abs(log(seconds(pairs, "constant") / one)), log(2.5))
   # the result is the same mean
   same_noise <- function(timing) {
     with_simulation(3, dp_mean(spread, M, 1, center, 6, mechanism = "laplace", timing = timing, numerics = "real"))$value
