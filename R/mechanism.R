@@ -95,6 +95,8 @@ no_constant_time <- function(M, ask, name) {
   } else if (mean_steps(M, ask$ball, ask$n)$model == "none") {
     sprintf(paste("`timing = \"constant\"` needs a mean that is found in a fixed number of steps, and there is none on",
                   "%s."), label_manifold(M))
+  } else if (any(vapply(part_leaves(M), function(leaf) inherits(leaf$M, "riemdp_stiefel"), NA))) {
+    "`timing = \"constant\"` isn't available on Stiefel manifolds: a logarithm there takes longer for farther records."
   }
 }
 

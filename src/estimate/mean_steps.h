@@ -34,7 +34,7 @@ struct mean_steps {
     double step; /* of the gradient, and their number */
     int steps;
     int bits;    /* coordinates and sums are whole multiples of 2^-bits */
-    double base; /* series of the matrix logarithm: tanh(r'/4), r' the radius of its spectrum, and its terms */
+    double base; /* series of the matrix logarithm: tanh(r'/2), eigenvalues' logarithms within 2r', and its terms */
     struct log_series series[SERIES]; /* that one, and shorter ones for matrices nearer to I */
     int even;                         /* that one alone: the work doesn't tell how near they are */
     double *used;                     /* how often each was taken, for tests; or NULL */

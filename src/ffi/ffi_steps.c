@@ -174,12 +174,15 @@ int ffi_steps_record(const struct steps *s, const double *m0, const double *o, c
 {
     manifold_t m = &s->c->m;
     int ok = m->ops->check_point(m, one(r), 0, 1, work) == STATUS_OK;
-    if (ok && s->carried) {
-        ok = m->ops->to_origin(m, in, m0, one(r), 0, 1, work) == STATUS_OK && all_finite(m->ambient, in);
-        r = in;
+    if (!ok) /* with the work of any other */
+        r = s->carried ? m0 : o;
+    if (s->carried) {
+        int came = m->ops->to_origin(m, in, m0, one(r), 0, 1, work) == STATUS_OK && all_finite(m->ambient, in);
+        ok &= came;
+        r = came ? in : o;
     }
-    if (!ok || !ffi_steps_coords(s, o, r, a, v, work)) {
-        ok = 0;
+    ok &= ffi_steps_coords(s, o, r, a, v, work);
+    if (!ok) {
         for (size_t j = 0; j < m->dim; j++)
             a[j] = 0;
     }

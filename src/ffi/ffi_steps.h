@@ -37,8 +37,8 @@ struct steps ffi_steps_make(struct call *c, const struct steps_numbers *numbers,
 void ffi_steps_elsewhere(struct steps *s, const struct tally *tally);
 /* where coordinates are taken: the reference point where the ball is carried there, else the public centre itself */
 void ffi_steps_reference(const struct steps *s, const double *centre, double *o);
-/* One record's coordinates, shortened to the ball's radius, which moves it to the ball, wherever it was, by the same work: whether it stays
- * where it was. `in` and v: ambient doubles */
+/* One record's coordinates, shortened to the ball's radius, which moves it to the ball, wherever it was: whether it stays where it was. What
+ * is no point has the work of the centre. `in` and v: ambient doubles */
 int ffi_steps_record(const struct steps *s, const double *m0, const double *o, const double *r, double *a, double *in, double *v,
                      double *work);
 /* Each record by itself into the ball around m0 (carried to o, the reference point, where s says so), to coordinates there, and to a
