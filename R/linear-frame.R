@@ -166,6 +166,13 @@ read_terms <- function(formula, names, points) {
   if (!is.null(attr(tt, "offset"))) {
     abort_riemdp("unsupported", "offsets are not supported: subtract a public one from the response.")
   }
+  used <- attr(tt, "factors")
+  responses <- vapply(left_side(formula[[2]]), function(v) paste(deparse(v, 500L), collapse = " "), "")
+  both <- intersect(responses, if (is.matrix(used)) rownames(used)[rowSums(used) > 0])
+  if (length(both)) {
+    abort_riemdp("argument", sprintf("`%s` stands on both sides of the formula: a response is no predictor of itself.",
+                                     both[1]))
+  }
   tt
 }
 
