@@ -12,15 +12,17 @@ linear_terms <- function(formula, names = NULL, points = FALSE) {
     responses <- left_side(variables[[1]])
     lapply(responses, check_rowwise)
   }
-  predictors <- variables[-1]
+  factors <- attr(tt, "factors")
+  if (length(factors) == 0) factors <- matrix(0, length(variables), 0)
+  # what `-` takes out of the formula asks for nothing
+  used <- rowSums(factors[-1, , drop = FALSE]) > 0
+  predictors <- variables[-1][used]
   of_records <- if (is.list(names)) names(names) else names
   env <- environment(formula) %||% globalenv()
   bases <- lapply(predictors, function(v) if (!points) basis_term(v, of_records, env))
   for (i in which(are_bases(bases))) predictors[[i]] <- bases[[i]]$x
   lapply(predictors, check_rowwise)
-  factors <- attr(tt, "factors")
-  if (length(factors) == 0) factors <- matrix(0, length(variables), 0)
-  factors <- factors[-1, , drop = FALSE]
+  factors <- factors[-1, , drop = FALSE][used, , drop = FALSE]
   parts <- lapply(seq_len(ncol(factors)), function(j) which(factors[, j] > 0))
   for (part in parts) {
     if (length(part) > 1 && !all(part %in% unlist(parts[lengths(parts) == 1]))) {
@@ -28,7 +30,8 @@ linear_terms <- function(formula, names = NULL, points = FALSE) {
     }
   }
   spec <- list(formula = strip_environment(stats::formula(tt)), responses = responses, predictors = predictors,
-               bases = bases, ranged = ranged_names(predictors, bases), parts = parts, labels = attr(tt, "term.labels"))
+               bases = bases, ranged = ranged_names(predictors, bases), parts = parts, labels = attr(tt, "term.labels"),
+               left_out = names(variables)[-1][!used])
   check_basis_constants(spec)
   spec
 }
@@ -220,7 +223,7 @@ check_bound_names <- function(spec, bounds, what) {
                                                                        "a response"), "."))
   }
   known <- c(unique(spec$ranged), names(spec$responses), spec$weighted_by)
-  extra <- setdiff(names(bounds), known)
+  extra <- setdiff(names(bounds), c(known, spec$left_out))
   if (length(extra)) {
     abort_riemdp("argument",
                  sprintf("`%s` names `%s`, which is no variable of the formula (those are %s).", what, extra[1],

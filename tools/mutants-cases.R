@@ -179,6 +179,8 @@ mutant("lanes-last-block", "src/estimate/mean.c", "size_t stop = blocks < left ?
 mutant("logeuclidean-series", "src/geometry/manifold_spd_logeuclidean.c", "const double near = 0.1;", "const double near = 0.7;", "logarithmic means keep their digits", "^(reference|manifold-spd|geometry-laws)$")
 mutant("logeuclidean-alone", "src/geometry/manifold_spd_logeuclidean.c", "return high > 1e4 * low;", "return high > 1e40 * low;", "small eigenvalues keep their digits", "^reference$")
 mutant("sphere-sum-far", "src/geometry/manifold_sphere.c", "if (factors(count, &from, pp, angle, factor))", "if (factors(count, &from, pp, angle, factor) > count)", "an opposite record is no direction", "^(manifold-sphere|geometry-laws|errors)$")
+mutant("response-as-predictor", "R/linear-frame.R", "  if (length(both)) {", "  if (length(both) > 9) {", "a response is no predictor of itself", "^dp-lm$")
+mutant("left-out-known", "R/linear-frame.R", "c(known, spec$left_out)", "known", "what a formula takes out may have a range", "^(dp-lm|site-lm)$")
 mutant("lattice-dear", "R/mechanism.R", "LATTICE_DEAR <- 2.1", "LATTICE_DEAR <- 3.1", "doubles are taken where a lattice is dear", "mechanism-around")
 mutant("around-kept-most", "R/mechanism-kng-lattice.R", "AROUND_KEPT <- 2e-6", "AROUND_KEPT <- 2e-9", "no release takes seconds", "mechanism-around")
 mutant("around-size-lattice", "R/private-size.R", "has_lattice(M, name) && (flat_space(M) || !name %in% c(\"laplace\", \"staircase\"))", "has_lattice(M, name)", "a private number has the law that was asked for", "mechanism-around")

@@ -149,6 +149,21 @@ test_that("any data of the right shape give a release", {
   expect_output(print(fit), "LITTLE MORE")
 })
 
+test_that("what a formula takes out again asks for nothing", {
+  set.seed(1)
+  d <- data.frame(x = stats::runif(60), z = NA_real_, y = stats::runif(60))
+  bounds <- list(x = c(0, 1), y = c(0, 1))
+  fit <- function(formula, bounds) with_simulation(1, dp_lm(formula, d, epsilon = 5, bounds = bounds))
+  plain <- fit(y ~ x, bounds)
+  # a cell that isn't used makes no row incomplete, and has no range
+  for (f in list(y ~ . - z, y ~ x - z, y ~ x * z - z - x:z)) {
+    expect_identical(coef(fit(f, bounds)), coef(plain))
+    expect_identical(coef(fit(f, c(bounds, list(z = c(0, 1))))), coef(plain))
+  }
+  expect_identical(names(coef(fit(y ~ x - x, bounds["y"]))), "(Intercept)")
+  expect_identical(predict(fit(y ~ . - z, bounds), d[1, "x", drop = FALSE]), predict(plain, d[1, ]))
+})
+
 test_that("bad input is refused by class, and no message shows a record", {
   bad <- function(class, expr) expect_error(expr, class = paste0("riemdp_error_", class))
   fit <- function(formula = mpg ~ wt, data = mtcars, epsilon = 1, bounds = cars_bounds, ...) dp_lm(formula, data, epsilon, bounds = bounds, ...)

@@ -245,6 +245,7 @@ test_that("what isn't to be had at sites is said by public facts", {
   expect_error(fit(y ~ x1, BOUNDS), "no variable of the formula")
   # `.` stands for what `bounds` names
   expect_identical(names(coef(fit(y ~ ., BOUNDS))), c("(Intercept)", "x1", "x2", "sexm"))
+  expect_identical(names(coef(fit(y ~ . - x2, BOUNDS))), c("(Intercept)", "x1", "sexm"))
 })
 
 test_that("a policy of a table is a file, and a site's directory holds the table", {
