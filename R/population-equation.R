@@ -221,8 +221,8 @@ abort_blurred <- function(sd, d, n) {
 }
 
 abort_lost <- function() {
-  abort_riemdp("unsupported", paste("no interval about the population: what was released is within its noise of",
-                                    "predictors, or residuals, that don't tell a line. More `epsilon` would do."))
+  abort_riemdp("unsupported", paste("no interval about the population: the noise is too large beside what was released",
+                                    "for the fit, or the size of its residuals, to be told. More `epsilon` would do."))
 }
 
 # residuals most of which are cut
