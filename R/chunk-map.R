@@ -44,6 +44,7 @@ gather_answers <- function(map, tasks, only, private) {
   for (attempt in seq_len(CHUNK_ATTEMPTS)) {
     # what a map says of a lost worker may quote what was sent
     got <- tryCatch(keep_random_state(map(tasks[open], chunk_task)), error = function(e) {
+      if (limit_reached(e)) stop(e)
       said <<- conditionMessage(e)
       NULL
     })

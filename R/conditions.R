@@ -32,13 +32,21 @@ unheard <- function(expr) {
   expr
 }
 
-# Whoever takes other errors for an answer lets these pass: the package's own, and the ends of a time limit, which R
-# tells by an error without a class.
-pass_on <- function(e) {
+# Whether an error is the end of a time limit, which R tells without a class. What a callback raises may hold anything.
+limit_reached <- function(e) {
   limits <- c("reached elapsed time limit", "reached session elapsed time limit", "reached CPU time limit",
               "reached session CPU time limit")
-  if (inherits(e, "riemdp_error") || conditionMessage(e) %in% c(limits, gettext(limits, domain = "R"))) stop(e)
+  said <- conditionMessage(e)
+  is.character(said) && any(said %in% c(limits, gettext(limits, domain = "R")))
 }
+
+# the value of an expression, or `otherwise` where that fails for another reason than a time limit
+unless <- function(expr, otherwise) {
+  tryCatch(expr, error = function(e) if (limit_reached(e)) stop(e) else otherwise)
+}
+
+# whoever takes other errors for an answer lets these pass: the package's own, and ends of a time limit
+pass_on <- function(e) if (inherits(e, "riemdp_error") || limit_reached(e)) stop(e)
 
 # a status as C returns it
 status_number <- function(name) match(name, .Call(riemdp_statuses)[, 1]) - 1L

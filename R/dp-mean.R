@@ -62,10 +62,10 @@
 #' `max_trials` on average is refused, before anything is paid. On a lattice they go on until a trial succeeds, which is
 #' sure to happen; there `acceptance` is worked out for records at the ball's edge, not proven. Records that need the
 #' most trials may need thousands of times as many as others, which takes up to about a second longer, with `"auto"` up
-#' to about a tenth of one unless all that is faster errs four times as much, and with a private number of records as
-#' long as a million trials take. Of what the first stage of `"adaptive"` proposes at least one in a million is kept,
-#' for any records: some seconds in 20 dimensions. In more, or with a smaller `max_trials`, that stage is left out
-#' unless four `shares` ask for it.
+#' to about a tenth of one unless all that is faster (on a lattice, if there is such) errs four times as much, and with
+#' a private number of records as long as a million trials take. Of what the first stage of `"adaptive"` proposes at
+#' least one in a million is kept, for any records: some seconds in 20 dimensions. In more, or with a smaller
+#' `max_trials`, that stage is left out unless four `shares` ask for it.
 #'
 #' Unless said otherwise, \eqn{\Delta} is the [mean_sensitivity()] plus twice a proven bound of the error that doubles
 #' make in the mean, from space, radius, dimension and number of steps. Where that bound exceeds the sensitivity, for
@@ -240,9 +240,10 @@
 #'   private (where they have any).
 #' @param invalid `"error"` or `"center"`, what to do with records that are no points.
 #' @param timing `"ordinary"`, or `"constant"`: a fixed number of steps and trials, none left out, whatever the records.
-#'   Not on Stiefel manifolds, whose logarithms take longer for farther records. Inside a step eigenvalues and functions
-#'   of the system's library may still take a little longer for some numbers than for others, most for positive definite
-#'   matrices outside the ball whose eigenvalues are more than 10^4 apart (some 25 microseconds for one of 10 rows).
+#'   Not on Stiefel manifolds, nor products with one, where a logarithm takes up to twenty times as long for farther
+#'   records. Elsewhere each record's way to its coordinates, which is gone once, may still take some four times as long
+#'   for some records as for others (on Grassmann manifolds, with the Bures-Wasserstein metric, for matrices with
+#'   eigenvalues more than 10^4 apart), and so may what the system's library works out inside a step.
 #' @param numerics `"lattice"`: noise by integer arithmetic on a lattice, safe against attacks on floating-point numbers
 #'   (see below); `"real"`: the proof is about real numbers, the computation uses doubles; `"auto"`: a lattice wherever
 #'   there is one.

@@ -95,10 +95,9 @@ mf_project <- function(M, x) .Call(riemdp_project, M, x)
 # user's functions only the check is asked.
 point_held <- function(M, value, center) {
   user <- of_user(M)
-  held <- function(p) isTRUE(tryCatch(mf_is_point(M, p) && (user || is.finite(mf_dist(M, center, p))),
-                                      error = function(e) FALSE))
+  held <- function(p) isTRUE(unless(mf_is_point(M, p) && (user || is.finite(mf_dist(M, center, p))), FALSE))
   if (held(value)) return(value)
-  near <- tryCatch(mf_project(M, value), error = function(e) center)
+  near <- unless(mf_project(M, value), center)
   if (held(near)) near else center
 }
 

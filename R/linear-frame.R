@@ -12,16 +12,16 @@ linear_terms <- function(formula, names = NULL, points = FALSE) {
     responses <- left_side(variables[[1]])
     lapply(responses, check_rowwise)
   }
-  factors <- attr(tt, "factors")
-  if (length(factors) == 0) factors <- matrix(0, length(variables), 0)
   # what `-` takes out of the formula asks for nothing
-  used <- rowSums(factors[-1, , drop = FALSE]) > 0
+  used <- used_variables(tt)[-1]
   predictors <- variables[-1][used]
   of_records <- if (is.list(names)) names(names) else names
   env <- environment(formula) %||% globalenv()
   bases <- lapply(predictors, function(v) if (!points) basis_term(v, of_records, env))
   for (i in which(are_bases(bases))) predictors[[i]] <- bases[[i]]$x
   lapply(predictors, check_rowwise)
+  factors <- attr(tt, "factors")
+  if (length(factors) == 0) factors <- matrix(0, length(variables), 0)
   factors <- factors[-1, , drop = FALSE][used, , drop = FALSE]
   parts <- lapply(seq_len(ncol(factors)), function(j) which(factors[, j] > 0))
   for (part in parts) {
@@ -31,7 +31,7 @@ linear_terms <- function(formula, names = NULL, points = FALSE) {
   }
   spec <- list(formula = strip_environment(stats::formula(tt)), responses = responses, predictors = predictors,
                bases = bases, ranged = ranged_names(predictors, bases), parts = parts, labels = attr(tt, "term.labels"),
-               left_out = names(variables)[-1][!used])
+               left_out = unlist(lapply(variables[-1][!used], all.vars)))
   check_basis_constants(spec)
   spec
 }
@@ -169,14 +169,24 @@ read_terms <- function(formula, names, points) {
   if (!is.null(attr(tt, "offset"))) {
     abort_riemdp("unsupported", "offsets are not supported: subtract a public one from the response.")
   }
-  used <- attr(tt, "factors")
-  responses <- vapply(left_side(formula[[2]]), function(v) paste(deparse(v, 500L), collapse = " "), "")
-  both <- intersect(responses, if (is.matrix(used)) rownames(used)[rowSums(used) > 0])
+  if (!points) check_sides(tt)
+  tt
+}
+
+# which variables the terms use, the left side first
+used_variables <- function(tt) {
+  factors <- attr(tt, "factors")
+  if (length(factors)) rowSums(factors) > 0 else rep(FALSE, length(attr(tt, "variables")) - 1)
+}
+
+check_sides <- function(tt) {
+  variables <- as.list(attr(tt, "variables"))[-1]
+  right <- variables[used_variables(tt)]
+  both <- Filter(function(v) any(vapply(right, identical, NA, v)), left_side(variables[[1]]))
   if (length(both)) {
     abort_riemdp("argument", sprintf("`%s` stands on both sides of the formula: a response is no predictor of itself.",
-                                     both[1]))
+                                     names(both)[1]))
   }
-  tt
 }
 
 # a formula keeps the environment in which it was written, and with it whatever lies there

@@ -87,7 +87,8 @@ sized_sensitivity <- function(ask, wrapped) {
   padded_sensitivity(ask$n, ask$ball, s$form, wrapped)
 }
 
-# why a call with timing = "constant" can't keep that promise, or NULL: where there is no mean by public steps
+# why a call with timing = "constant" can't keep that promise, or NULL: where there is no mean by public steps, or a
+# record's logarithm takes many times as long as another's
 no_constant_time <- function(M, ask, name) {
   if (ask$timing != "constant") return(NULL)
   if (isTRUE(ask$chunked)) {
@@ -293,11 +294,11 @@ plan_auto <- function(M, ask, plans = NULL) {
   unable <- Filter(function(p) !is.null(p$why), plans)
   if (length(able) == 0) abort_riemdp("unsupported", unable[[1]]$why)
   best <- 1
+  errors <- planned_errors(able)
   for (i in seq_along(able)[-1]) {
-    if (able[[i]]$expected_error < able[[best]]$expected_error / 1.01) best <- i
+    if (errors[i] < errors[best] / 1.01) best <- i
   }
   plan <- able[[best]]
-  errors <- vapply(able, function(p) p$expected_error, numeric(1))
   kinds <- vapply(unable, function(p) p$kind, character(1))
   plan$chosen <- paste0(
     "smallest expected error", if (length(exact)) " on a lattice", ": ",
@@ -308,7 +309,10 @@ plan_auto <- function(M, ask, plans = NULL) {
   plan
 }
 
-planned_errors <- function(plans) vapply(plans, function(p) if (is.null(p$why)) p$expected_error else Inf, 0)
+# Inf where there is no plan, or no number
+planned_errors <- function(plans) {
+  vapply(plans, function(p) if (is.null(p$why) && !is.na(p$expected_error)) p$expected_error else Inf, 0)
+}
 
 # Laws whose trials may take long for some records, though no more than a second, are left alone unless all others err
 # more than this many times as much
@@ -316,8 +320,9 @@ SLOW_WORTH <- 4
 worth_waiting <- function(plans) {
   slow <- vapply(plans, function(p) isTRUE(p$slow), NA)
   error <- planned_errors(plans)
-  for (name in names(plans)[slow & error * SLOW_WORTH >= min(error[!slow], Inf)]) {
-    plans[[name]] <- list(mechanism = name, kind = "slow",
+  worth <- error * SLOW_WORTH < min(error[!slow], Inf)
+  for (name in names(plans)[slow & !worth]) {
+    plans[[name]] <- list(mechanism = name, numerics = plans[[name]]$numerics, kind = "slow",
                           why = sprintf("mechanism = \"%s\" would take long here for some records.", name))
   }
   plans

@@ -221,8 +221,9 @@ abort_blurred <- function(sd, d, n) {
 }
 
 abort_lost <- function() {
-  abort_riemdp("unsupported", paste("no interval about the population: the noise is too large beside what was released",
-                                    "for the fit, or the size of its residuals, to be told. More `epsilon` would do."))
+  abort_riemdp("unsupported", paste("no interval about the population: beside its noise, what was released doesn't",
+                                    "tell how the predictors vary, or how large the residuals are. More `epsilon`",
+                                    "would do where they vary."))
 }
 
 # residuals most of which are cut

@@ -263,7 +263,7 @@ edge_share <- function(r) {
     share <- (from_center / ball$radius - EDGE_FROM) / (1 - EDGE_FROM)
     if (is.finite(share)) max(0, min(1, share)) else 0
   }, error = function(e) { # a broken release, or a user's callbacks
-    if (!inherits(e, "riemdp_error")) pass_on(e)
+    if (limit_reached(e)) stop(e)
     0
   })
 }

@@ -54,14 +54,14 @@ static void round_block(void *data, size_t k, int lane)
 
 int chunk_run(const struct chunk_pass *c, struct exact *sums, double *work)
 {
-    enum { ALONE = 64 };
+    enum { ALONE = 64 }; /* where there is one lane only */
     size_t size = c->x->block, n = c->x->n;
     struct lanes lanes = {.most = c->x->lanes};
     int bad[LANES_MOST];
     for (int lane = 0; lane < lanes.most; lane++)
         bad[lane] = STATUS_OK;
     for (size_t start = 0; start < n;) {
-        size_t left = (n - start + size - 1) / size, blocks = lanes_round(&lanes, left, ALONE, left);
+        size_t left = (n - start + size - 1) / size, blocks = lanes_round(&lanes, left, lanes.most > 1 ? 1 : ALONE, left);
         size_t stop = blocks < left ? start + blocks * size : n;
         struct round r = {c, sums, work, start, stop, bad};
         lanes_run(&lanes, blocks, round_block, &r);

@@ -71,8 +71,8 @@ RIEMDP_SIMD static void over_log_means(size_t k, const double *restrict p, const
     for (size_t j = 0; j < k; j++)
         for (size_t i = 0; i < k; i++)
             for (size_t a = 0; a < WIDE; a++) {
-                double x = p[i * WIDE + a], y = q[j * WIDE + a], t = (x - y) / (x + y), u = t * t;
-                double over = 2 * artanh_series(u) / (x + y);
+                double x = p[i * WIDE + a], y = q[j * WIDE + a], middle = 0.5 * x + 0.5 * y;
+                double t = (0.5 * x - 0.5 * y) / middle, u = t * t, over = artanh_series(u) / middle;
                 double far = (log_p[i * WIDE + a] - log_q[j * WIDE + a]) / (u < near ? 1 : x - y);
                 s[(i + j * k) * WIDE + a] *= u < near ? over : far;
             }
@@ -83,11 +83,15 @@ static int base_logs(const struct spd_groups *c, size_t k, struct points p, size
 {
     if (!fresh(p, i, begin))
         return STATUS_OK;
-    int status = spd_group_spectrum(c, k, p, i, end, c->base, c->scale);
-    for (size_t j = 0; j < k && status == STATUS_OK; j++)
-        for (size_t a = 0; a < WIDE; a++)
+    size_t count = end - i < WIDE ? end - i : WIDE;
+    int unsure = spd_group_spectrum(c, k, p, i, end, c->base, c->scale) != STATUS_OK;
+    for (size_t j = 0; j < k; j++)
+        for (size_t a = 0; a < WIDE; a++) {
+            if (unsure || a >= count) /* each by itself: see far_apart() */
+                c->scale[j][a] = j == 0 ? 1 : 1e5;
             c->root[j][a] = log(c->scale[j][a]);
-    return status;
+        }
+    return unsure && k == 1 ? STATUS_NOT_POSITIVE : STATUS_OK;
 }
 
 /* whether a matrix's eigenvalues lie so far apart that its small ones need the slower decomposition */
@@ -125,13 +129,14 @@ static int log_differences(const struct spd_groups *c, size_t k, struct points p
     const double *from[WIDE], *to[WIDE];
     size_t count = spd_group(q, i, end, to);
     spd_group(p, i, end, from);
-    int status = spd_group_spectrum(c, k, q, i, end, c->v, c->f);
-    if (status != STATUS_OK)
-        return status;
+    int unsure = spd_group_spectrum(c, k, q, i, end, c->v, c->f) != STATUS_OK, status = STATUS_OK;
     wide *logs = (wide *)c->scalar;
     for (size_t j = 0; j < k; j++)
-        for (size_t a = 0; a < WIDE; a++)
+        for (size_t a = 0; a < WIDE; a++) {
+            if (unsure || a >= count)
+                c->f[j][a] = 1;
             logs[j][a] = log(c->f[j][a]);
+        }
     wide_load_difference(k, to, from, c->s);
     wide_mirror(k, c->s);
     c->kernels->mul(k, count, c->s, c->v, c->t, c->rest);
@@ -144,7 +149,7 @@ static int log_differences(const struct spd_groups *c, size_t k, struct points p
     c->kernels->mul(k, count, c->base, c->s, c->t, c->rest);
     c->kernels->symmetric_product(k, count, c->t, c->v, c->s, c->rest);
     for (size_t a = 0; a < count && status == STATUS_OK; a++)
-        if (far_apart(k, c->f, a) || far_apart(k, c->scale, a))
+        if (unsure || far_apart(k, c->f, a) || far_apart(k, c->scale, a))
             status = difference_alone(c, k, from[a], to[a], a, squares, alone);
     return status;
 }

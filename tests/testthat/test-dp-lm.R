@@ -161,6 +161,7 @@ test_that("what a formula takes out again asks for nothing", {
     expect_identical(coef(fit(f, c(bounds, list(z = c(0, 1))))), coef(plain))
   }
   expect_identical(names(coef(fit(y ~ x - x, bounds["y"]))), "(Intercept)")
+  expect_identical(coef(fit(y ~ x + bs(z) - bs(z), c(bounds, list(z = c(0, 1))))), coef(plain))
   expect_identical(predict(fit(y ~ . - z, bounds), d[1, "x", drop = FALSE]), predict(plain, d[1, ]))
 })
 
@@ -187,6 +188,8 @@ test_that("bad input is refused by class, and no message shows a record", {
   expect_error(fit(mpg ~ mpg), "`mpg` stands on both sides", class = "riemdp_error_argument")
   expect_error(fit(cbind(mpg, wt) ~ hp * wt), "`wt` stands on both sides", class = "riemdp_error_argument")
   expect_error(fit(mpg ~ mpg + wt), "`mpg` stands on both sides", class = "riemdp_error_argument")
+  expect_error(fit(`a b` ~ `a b` + wt, stats::setNames(mtcars, c("a b", names(mtcars)[-1]))), "`a b` stands on both sides",
+               class = "riemdp_error_argument")
   bad("unsupported", fit(mpg ~ wt:hp, bounds = c(cars_bounds, list(hp = c(50, 350)))))
   bad("argument", fit(mpg ~ nowhere, bounds = list(mpg = c(0, 40), nowhere = c(0, 1))))
   bad("shape", fit(mpg ~ factor(cyl), bounds = list(mpg = c(0, 40), `factor(cyl)` = c(0, 1))))

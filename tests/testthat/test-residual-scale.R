@@ -465,7 +465,7 @@ test_that("where levels aren't held there is no interval, by public numbers or b
   # predictors that are all the same tell no line
   data$x <- 0.3
   same <- line_fit(data, 3, "objective")
-  refused(same, residual = dp_residual_scale(same, data, 200), words = "noise is too large")
+  refused(same, residual = dp_residual_scale(same, data, 200), words = "how large the residuals are")
 })
 
 test_that("intervals of units and of private numbers of records hold the true line as often as they say", {

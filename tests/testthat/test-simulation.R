@@ -83,6 +83,13 @@ test_that("no plan takes the end of a time limit for a number that can't be had"
   expect_error(riemdp:::told_error(stop("non-finite")), class = "riemdp_error_existence")
   expect_error(riemdp:::classed(stop(limit), "it"), limit, class = "simpleError")
   expect_error(riemdp:::as_made(stop(limit)), limit, class = "simpleError")
+  expect_error(riemdp:::unless(stop(limit), 1), limit, class = "simpleError")
+  expect_identical(riemdp:::unless(stop("other"), 1), 1)
+  # what a callback raises may hold no words, or many
+  for (odd in list(NULL, character(), c("a", limit), 3, sum)) {
+    e <- structure(class = c("odd", "error", "condition"), list(message = odd, call = NULL))
+    expect_identical(tryCatch(riemdp:::unless(stop(e), "other"), error = function(e) "passed on"), if (length(odd) == 2) "passed on" else "other")
+  }
   # wherever it ends, no plan goes over to real numbers for want of time
   plan <- function(n) as.data.frame(dp_mean_plan(spd(11), n, 1, diag(11), 4, mechanism = "wrapped"))$numerics
   expect_identical(plan(500), "lattice")

@@ -23,6 +23,10 @@ test_that("results are the same to the last bit with one thread and with two", {
     }
     expect_identical(with_threads(2, shared_always(run())), with_threads(1, run()), label = label_of(M))
   }
+  # sums of chunks too
+  x <- mf_random(spd(4), 4000, sd = 0.2)
+  run <- function() frechet_mean(chunks(list(x[, , 1:2500], x[, , 2501:4000])), spd(4))$mean
+  expect_identical(with_threads(2, shared_always(run())), with_threads(1, run()))
   # a bad record is named alike
   x <- mf_random(sphere(2), 5000)
   x[4321, 2] <- NA
