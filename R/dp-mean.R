@@ -241,8 +241,8 @@
 #' @param invalid `"error"` or `"center"`, what to do with records that are no points.
 #' @param timing `"ordinary"`, or `"constant"`: a fixed number of steps and trials, none left out, whatever the records.
 #'   Not on Stiefel manifolds, nor products with one, where a logarithm takes up to twenty times as long for farther
-#'   records. Elsewhere each record's way to its coordinates, which is gone once, may still take some four times as long
-#'   for some records as for others (on Grassmann manifolds, with the Bures-Wasserstein metric, for matrices with
+#'   records. Elsewhere each record's way to its coordinates, which is taken once, may still take some four times as
+#'   long for some records as for others (on Grassmann manifolds, with the Bures-Wasserstein metric, for matrices with
 #'   eigenvalues more than 10^4 apart), and so may what the system's library works out inside a step.
 #' @param numerics `"lattice"`: noise by integer arithmetic on a lattice, safe against attacks on floating-point numbers
 #'   (see below); `"real"`: the proof is about real numbers, the computation uses doubles; `"auto"`: a lattice wherever
