@@ -13,16 +13,15 @@ linear_terms <- function(formula, names = NULL, points = FALSE) {
     lapply(responses, check_rowwise)
   }
   # what `-` takes out of the formula asks for nothing
-  used <- used_variables(tt)[-1]
+  factors <- term_factors(tt)[-1, , drop = FALSE]
+  used <- rowSums(factors) > 0
   predictors <- variables[-1][used]
   of_records <- if (is.list(names)) names(names) else names
   env <- environment(formula) %||% globalenv()
   bases <- lapply(predictors, function(v) if (!points) basis_term(v, of_records, env))
   for (i in which(are_bases(bases))) predictors[[i]] <- bases[[i]]$x
   lapply(predictors, check_rowwise)
-  factors <- attr(tt, "factors")
-  if (length(factors) == 0) factors <- matrix(0, length(variables), 0)
-  factors <- factors[-1, , drop = FALSE][used, , drop = FALSE]
+  factors <- factors[used, , drop = FALSE]
   parts <- lapply(seq_len(ncol(factors)), function(j) which(factors[, j] > 0))
   for (part in parts) {
     if (length(part) > 1 && !all(part %in% unlist(parts[lengths(parts) == 1]))) {
@@ -173,15 +172,15 @@ read_terms <- function(formula, names, points) {
   tt
 }
 
-# which variables the terms use, the left side first
-used_variables <- function(tt) {
+# which variables each term uses, the left side first
+term_factors <- function(tt) {
   factors <- attr(tt, "factors")
-  if (length(factors)) rowSums(factors) > 0 else rep(FALSE, length(attr(tt, "variables")) - 1)
+  if (length(factors)) factors else matrix(0, length(attr(tt, "variables")) - 1, 0)
 }
 
 check_sides <- function(tt) {
   variables <- as.list(attr(tt, "variables"))[-1]
-  right <- variables[used_variables(tt)]
+  right <- variables[rowSums(term_factors(tt)) > 0]
   both <- Filter(function(v) any(vapply(right, identical, NA, v)), left_side(variables[[1]]))
   if (length(both)) {
     abort_riemdp("argument", sprintf("`%s` stands on both sides of the formula: a response is no predictor of itself.",

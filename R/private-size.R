@@ -371,7 +371,7 @@ plan_size <- function(M, ask, count, shrunk = TRUE) {
       NULL
     })
   }
-  errors <- vapply(plans, function(p) if (is.na(p$expected_error)) Inf else p$expected_error, 0)
+  errors <- planned_errors(plans)
   plan <- plans[[which.min(errors)]]
   plan$chosen <- if (ask$mechanism == "auto") paste0(
     "smallest expected error at the released size: ",

@@ -255,17 +255,14 @@ EDGE_ERROR <- 0.01
 # release and public numbers: if the mean of the moved records lies at distance t from the centre, so do they at least
 # on average.
 edge_share <- function(r) {
-  tryCatch({
+  unless({ # fails for a broken release, or a user's callbacks
     ball <- moved_ball(r)
     value <- if (is.null(r$released)) r$value else r$released
     apart <- mf_dist(r$manifold, ball$center, value)
     from_center <- apart - mean_region(r, 1 - EDGE_ERROR)$radius - 1e-6 * ball$radius # rounding
     share <- (from_center / ball$radius - EDGE_FROM) / (1 - EDGE_FROM)
     if (is.finite(share)) max(0, min(1, share)) else 0
-  }, error = function(e) { # a broken release, or a user's callbacks
-    if (limit_reached(e)) stop(e)
-    0
-  })
+  }, 0)
 }
 
 edge_words <- function(r) {

@@ -46,31 +46,62 @@ size_t lanes_round(const struct lanes *l, size_t left, size_t alone, size_t room
     return alone < most ? alone : most;
 }
 
-static void run_shared(int lanes, size_t count, void (*run)(void *data, size_t k, int lane), void *data)
+struct task {
+    int (*run)(const void *data, size_t k, int lane);
+    const void *data;
+    size_t failed[LANES_MOST]; /* of each lane: its first k that failed */
+    int bad[LANES_MOST];       /* and its worst status */
+};
+
+static void run_one(struct task *t, size_t k, int lane)
+{
+    int status = t->run(t->data, k, lane);
+    if (status == STATUS_OK)
+        return;
+    if (status > t->bad[lane])
+        t->bad[lane] = status;
+    if (k < t->failed[lane])
+        t->failed[lane] = k;
+}
+
+static void run_shared(int lanes, size_t count, struct task *t)
 {
     (void)lanes; /* without OpenMP */
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(lanes) schedule(dynamic, 1)
     for (long k = 0; k < (long)count; k++)
-        run(data, (size_t)k, omp_get_thread_num());
+        run_one(t, (size_t)k, omp_get_thread_num());
 #else
     for (size_t k = 0; k < count; k++)
-        run(data, k, 0);
+        run_one(t, k, 0);
 #endif
 }
 
-void lanes_run(struct lanes *l, size_t count, void (*run)(void *data, size_t k, int lane), void *data)
+int lanes_run(struct lanes *l, size_t count, int (*run)(const void *data, size_t k, int lane), const void *data,
+              size_t *failed)
 {
-    int several = shared(l, count);
+    struct task t = {.run = run, .data = data};
+    int several = shared(l, count), bad = STATUS_OK;
+    size_t first = count;
+    for (int lane = 0; lane < l->most; lane++) {
+        t.bad[lane] = STATUS_OK;
+        t.failed[lane] = count;
+    }
     double began = l->most > 1 ? lanes_clock() : 0;
     if (several) {
-        run_shared(l->most, count, run, data);
+        run_shared(l->most, count, &t);
     } else {
         for (size_t k = 0; k < count; k++)
-            run(data, k, 0);
+            run_one(&t, k, 0);
     }
+    for (int lane = 0; lane < l->most; lane++) {
+        bad = t.bad[lane] > bad ? t.bad[lane] : bad;
+        first = t.failed[lane] < first ? t.failed[lane] : first;
+    }
+    if (failed)
+        *failed = first;
     if (l->most < 2 || count == 0)
-        return;
+        return bad;
     double took = (lanes_clock() - began) / (double)count;
     if (several) {
         l->tried = 1;
@@ -79,4 +110,5 @@ void lanes_run(struct lanes *l, size_t count, void (*run)(void *data, size_t k, 
         l->seconds = l->seen == 0 || took < l->seconds ? took : l->seconds;
         l->seen += count;
     }
+    return bad;
 }

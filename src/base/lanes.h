@@ -24,7 +24,9 @@ double lanes_least(double seconds);
 /* How many of the blocks that are left make the next round: `alone` on one lane; on several, what takes a while, `room` at most. Between
  * rounds callers look for interrupts. */
 size_t lanes_round(const struct lanes *l, size_t left, size_t alone, size_t room);
-/* run(data, k, lane) for 0 <= k < count, lane < most; each k is run */
-void lanes_run(struct lanes *l, size_t count, void (*run)(void *data, size_t k, int lane), void *data);
+/* run(data, k, lane) for 0 <= k < count, lane < most; each k is run. The worst status, and in `failed` (may be NULL) the first k that
+ * failed, or count. */
+int lanes_run(struct lanes *l, size_t count, int (*run)(const void *data, size_t k, int lane), const void *data,
+              size_t *failed);
 
 #endif

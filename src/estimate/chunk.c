@@ -40,16 +40,13 @@ struct round {
     struct exact *sums;
     double *work;
     size_t start, stop;
-    int *bad; /* of each lane: the worst status */
 };
 
-static void round_block(void *data, size_t k, int lane)
+static int round_block(const void *data, size_t k, int lane)
 {
     const struct round *r = data;
     size_t size = r->c->x->block, begin = r->start + k * size, end = begin + size < r->stop ? begin + size : r->stop;
-    int status = block(r->c, r->sums + lane, lane, begin, end, r->work + (size_t)lane * lane_work(r->c));
-    if (status > r->bad[lane])
-        r->bad[lane] = status;
+    return block(r->c, r->sums + lane, lane, begin, end, r->work + (size_t)lane * lane_work(r->c));
 }
 
 int chunk_run(const struct chunk_pass *c, struct exact *sums, double *work)
@@ -57,17 +54,13 @@ int chunk_run(const struct chunk_pass *c, struct exact *sums, double *work)
     enum { ALONE = 64 }; /* where there is one lane only */
     size_t size = c->x->block, n = c->x->n;
     struct lanes lanes = {.most = c->x->lanes};
-    int bad[LANES_MOST];
-    for (int lane = 0; lane < lanes.most; lane++)
-        bad[lane] = STATUS_OK;
     for (size_t start = 0; start < n;) {
         size_t left = (n - start + size - 1) / size, blocks = lanes_round(&lanes, left, lanes.most > 1 ? 1 : ALONE, left);
         size_t stop = blocks < left ? start + blocks * size : n;
-        struct round r = {c, sums, work, start, stop, bad};
-        lanes_run(&lanes, blocks, round_block, &r);
-        for (int lane = 0; lane < lanes.most; lane++)
-            if (bad[lane] != STATUS_OK)
-                return bad[lane];
+        struct round r = {c, sums, work, start, stop};
+        int bad = lanes_run(&lanes, blocks, round_block, &r, NULL);
+        if (bad != STATUS_OK)
+            return bad;
         host_tick(c->m->host, 0, 0);
         start = stop;
     }

@@ -93,16 +93,13 @@ struct round {
     const struct pass *c;
     const double *p;
     size_t start, stop;
-    int *bad; /* of each lane: the worst status */
 };
 
-static void round_block(void *data, size_t k, int lane)
+static int round_block(const void *data, size_t k, int lane)
 {
     const struct round *r = data;
     size_t block = r->c->x->block, begin = r->start + k * block, end = begin + block < r->stop ? begin + block : r->stop;
-    int status = pass_block(r->c, r->p, k, lane, begin, end);
-    if (status > r->bad[lane])
-        r->bad[lane] = status;
+    return pass_block(r->c, r->p, k, lane, begin, end);
 }
 
 /* Mean: value sum w d^2 / 2W and gradient -sum w log / W; median: sum w d / W. Blocks are summed in their order, so the
@@ -114,19 +111,15 @@ static int pass_eval(const struct objective *f, const double *p, double *grad, d
     manifold_t m = c->m;
     size_t n = m->ambient, block = c->x->block, slots = slots_of(m, c->x);
     double sum = 0, sum_carry = 0;
-    int bad[LANES_MOST];
-    for (int lane = 0; lane < c->x->lanes; lane++)
-        bad[lane] = STATUS_OK;
     for (size_t j = 0; j < n; j++)
         grad[j] = c->carry[j] = 0;
     for (size_t start = 0; start < c->x->n;) {
         size_t left = (c->x->n - start + block - 1) / block, blocks = lanes_round(c->lanes, left, ALONE, slots);
         size_t stop = blocks < left ? start + blocks * block : c->x->n;
-        struct round r = {c, p, start, stop, bad};
-        lanes_run(c->lanes, blocks, round_block, &r);
-        for (int lane = 0; lane < c->x->lanes; lane++)
-            if (bad[lane] != STATUS_OK)
-                return bad[lane];
+        struct round r = {c, p, start, stop};
+        int bad = lanes_run(c->lanes, blocks, round_block, &r, NULL);
+        if (bad != STATUS_OK)
+            return bad;
         for (size_t k = 0; k < blocks; k++) {
             const double *sums = c->slot + k * (n + 1);
             add(n, grad, c->carry, sums);

@@ -139,30 +139,13 @@ struct round {
     struct result *r;
     double *work;
     size_t work_size, start, stop;
-    size_t *failed; /* of each lane: its first block that failed, or SIZE_MAX */
 };
 
-static void round_block(void *data, size_t k, int lane)
+static int round_block(const void *data, size_t k, int lane)
 {
     const struct round *d = data;
     size_t block = ffi_block(d->c), begin = d->start + k * block, end = begin + block < d->stop ? begin + block : d->stop;
-    if (run_block(d->c, d->op, d->a, d->fixed, d->r, lane, begin, end, d->work + (size_t)lane * d->work_size) != STATUS_OK &&
-        k < d->failed[lane])
-        d->failed[lane] = k;
-}
-
-/* runs `blocks` blocks; the number of the first that failed, or of all */
-static size_t run_round(struct lanes *lanes, struct round *d, size_t blocks)
-{
-    size_t failed[LANES_MOST], first = blocks;
-    for (int lane = 0; lane < lanes->most; lane++)
-        failed[lane] = SIZE_MAX;
-    d->failed = failed;
-    lanes_run(lanes, blocks, round_block, d);
-    for (int lane = 0; lane < lanes->most; lane++)
-        if (failed[lane] < first)
-            first = failed[lane];
-    return first;
+    return run_block(d->c, d->op, d->a, d->fixed, d->r, lane, begin, end, d->work + (size_t)lane * d->work_size);
 }
 
 static size_t work_of(const struct call *c, const struct operation *op)
@@ -200,9 +183,11 @@ static SEXP geometry_body(struct call *c, void *data)
     for (size_t start = 0; start < n;) {
         size_t left = (n - start + block - 1) / block, blocks = lanes_round(&lanes, left, alone, left);
         size_t stop = blocks < left ? start + blocks * block : n;
-        struct round d = {c, op, a, fixed, &r, work, work_size, start, stop, NULL};
-        size_t begin = start + run_round(&lanes, &d, blocks) * block, end = begin + block < stop ? begin + block : stop;
-        if (begin < stop)
+        struct round d = {c, op, a, fixed, &r, work, work_size, start, stop};
+        size_t failed;
+        lanes_run(&lanes, blocks, round_block, &d, &failed);
+        size_t begin = start + failed * block, end = begin + block < stop ? begin + block : stop;
+        if (failed < blocks)
             name_culprit(c, op, a, many, begin, end, ffi_result_block(&r, 0, begin), work);
         host_tick(m->host, (double)stop, (double)n);
         start = stop;
