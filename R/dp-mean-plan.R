@@ -2,7 +2,8 @@
 #'
 #' Puts every mechanism of [dp_mean()] beside each other, from public quantities only: the scale of its noise, the
 #' expected error, the sampler's acceptance, the label that a release would carry. `plot()` draws the expected error
-#' against the number of records and against epsilon, and names below the picture what has no curve, and why.
+#' against the number of records and against epsilon, and names below the picture what has no curve, and why. The plan,
+#' or a row of it, is the argument `plan` of [dp_mean()], which then does what it says.
 #'
 #' @section Inverse questions:
 #' With `error`, an expected error that a release may have, one of `n` and `epsilon` is `NULL`, and the plan finds the
@@ -67,6 +68,9 @@
 #' # how many records would it take, and which epsilon?
 #' dp_mean_plan(sphere(2), n = NULL, epsilon = 1, radius = 0.4, error = 0.001, mechanism = "laplace")
 #' dp_mean_plan(sphere(2), n = 500, radius = 0.4, error = 0.01, mechanism = c("laplace", "wrapped"))
+#' # as planned, once there are records
+#' x <- mf_random(sphere(2), 500, sd = 0.1)
+#' dp_mean(x, plan = plan, center = c(0, 0, 1))
 #' \donttest{plot(plan)}
 #' # how many modes of an outline? Half of the shapes are public
 #' modes <- lapply(c(2, 4, 8), outline_modes, center = callosum_template)
@@ -108,9 +112,42 @@ dp_mean_plan <- function(M, n = NULL, epsilon = NULL, center = NULL, radius, ...
   check_no_records(public, simulate)
   ask <- asked(M, public_center(M, center), n %||% 1, epsilon %||% 1)
   ask$any_center <- is.null(center)
+  # as dp_mean() is to be given them: releases stay releases, whose place in `source` is told
+  ask$arguments <- mget(PLANNED)
   if (is.null(sought)) return(new_mean_plan(M, ask, mean_plans(M, ask, wanted, spread), wanted, spread))
   error <- check_number(error, "error", positive = TRUE)
   least_mean_plan(M, ask, wanted, spread, sought, error)
+}
+
+# arguments of dp_mean() that a plan answers
+PLANNED <- c("M", "epsilon", "center", "radius", "delta", "calibration", "timing", "numerics", "max_trials", "clipped",
+             "variance", "neighbours", "post")
+
+# these with the plan's answers, and the mechanism; `given`: the names of the call's arguments
+planned_arguments <- function(plan, given, x) {
+  made <- inherits(plan, "riemdp_mean_plan") && is.data.frame(plan) && whole_plan(plan)
+  asked <- if (made) attr(plan, "ask")$arguments
+  if (!is.list(asked)) {
+    abort_riemdp("argument", "`plan` must be one of dp_mean_plan(), without `reduce`, or a row of it.")
+  }
+  answered <- setdiff(PLANNED, if (is.null(asked$center)) "center")
+  twice <- intersect(c(answered, "mechanism", "sigma", "options", "reduce"), given)
+  if (length(twice)) {
+    abort_riemdp("argument", paste0("`", twice[1], "` is the plan's to say: leave it out, or `plan`.",
+                                    if (twice[1] == "M") " Variables of a formula are named: `data = `."))
+  }
+  if (any(c("by", "levels", "suppress") %in% given) || inherits(x, "formula") && !identical(x[[length(x)]], 1)) {
+    abort_riemdp("unsupported", "a plan is about one mean: of groups there is none.")
+  }
+  row <- if (nrow(plan) == 1) 1L else which(plan$chosen)
+  if (length(row) != 1) {
+    abort_riemdp("argument", "the plan has chosen no mechanism: give one of its rows, e.g. plan[1, ].")
+  }
+  if (is.na(plan$scale[row])) {
+    abort_riemdp("unsupported", sprintf("\"%s\" isn't available: %s", plan$mechanism[row], plan$note[row]))
+  }
+  if (identical(attr(plan, "sought"), "epsilon")) asked$epsilon <- plan$nominal_epsilon[row]
+  c(sapply(answered, function(name) asked[[name]], simplify = FALSE), mechanism = plan$mechanism[row])
 }
 
 check_no_records <- function(public, simulate) {
@@ -275,7 +312,18 @@ drawn_note <- function(plan) {
   }
 }
 
-plans_of <- function(M, ask, names) if (ask$private_n) plan_sizes(M, ask, names) else plan_all(M, ask, names)
+plans_of <- function(M, ask, names) {
+  plans <- if (ask$private_n) plan_sizes(M, ask, names) else plan_all(M, ask, names)
+  lapply(plans, function(plan) {
+    if (!is.null(plan$why)) return(plan)
+    tryCatch({
+      check_squares_target(plan, ask)
+      plan
+    }, riemdp_error_unsupported = function(e) {
+      list(mechanism = plan$mechanism, why = conditionMessage(e), kind = "unsupported")
+    })
+  })
+}
 
 # plans by name where the number of records is private and `ask$n` a public guess of it: each as if it were asked for
 plan_sizes <- function(M, ask, names) {

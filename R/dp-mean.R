@@ -285,6 +285,11 @@
 #' @param ledger a privacy budget to take the release's price from before it is drawn, see [dp_ledger()]; `NULL` for
 #'   none. A release that is labelled not private is refused then; a simulation (see [with_simulation()]) takes nothing.
 #' @param data_set,part which data set of the ledger the records are, and which of its parts, if they are one.
+#' @param plan `NULL`, or one of [dp_mean_plan()], which then says all that it was asked for: `M`, `epsilon`, `radius`,
+#'   `center` where it was given one, `delta`, `calibration`, `timing`, `numerics`, `max_trials`, `clipped`, `variance`,
+#'   `neighbours`, `post`, and with what it has chosen the `mechanism`. A single row, `plan[2, ]`, chooses that row's
+#'   mechanism (and epsilon, where that was sought). None of these may be given besides. The number of records is that
+#'   of `x`, whatever the plan's was.
 #' @return With `by` an object of class [riemdp_groups]. Else one of class `riemdp_mean` and [riemdp_release]:
 #'   `value` (the released point, in the shape of a single record), `manifold`, `mechanism`, `n`, `center`, `radius`,
 #'   `sensitivity`, `theorem`, `solver_error`, `scale`, `expected_error` (of the privacy noise, see above),
@@ -348,7 +353,9 @@ dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., 
                     timing = c("ordinary", "constant"), numerics = c("auto", "lattice", "real"), max_trials = NULL,
                     options = list(), clipped = NULL, variance = NULL, unit = NULL,
                     neighbours = c("replace", "add_remove"), by = NULL, levels = NULL, suppress = NULL, post = TRUE,
-                    reduce = NULL, data = NULL, source = NULL, ledger = NULL, data_set = "default", part = NULL) {
+                    reduce = NULL, data = NULL, source = NULL, ledger = NULL, data_set = "default", part = NULL,
+                    plan = NULL) {
+  if (!is.null(plan)) list2env(planned_arguments(plan, names(match.call()), x), environment())
   asked <- asked_variables(x, if (!missing(M)) M, data, ...)
   if (!is.null(asked$M)) check_manifold(asked$M)
   given <- mean_input(x, asked$M, asked$data, unit, by, levels)

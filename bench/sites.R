@@ -1,7 +1,9 @@
 # What messages of sites cost: CPU milliseconds and bytes of a request and its answer at one site, and of a secure sum over k sites in one process.
-# Rscript bench/sites.R FILE.csv
+# Then what noise a mean has: the standard deviation of what is released about the mean of the records in the ball, seen and as the
+# release says, over what one curator of all records would have to add, for k sites with masks and with shares of noise.
+# Rscript bench/sites.R FILE.csv NOISE.csv
 library(riemdp)
-out <- commandArgs(TRUE)[1]
+out <- commandArgs(TRUE)
 M <- spd(2)
 bytes <- 0
 count <- function(reply) function(text) {
@@ -43,4 +45,31 @@ for (k in c(3, 10, 50)) {
   measured("dp_mean() by shares", k, function() mean_of(y), 5)
 }
 print(rows)
-if (!is.na(out)) write.csv(rows, out, row.names = FALSE, quote = FALSE)
+if (length(out)) write.csv(rows, out[1], row.names = FALSE, quote = FALSE)
+
+# 500 coordinates a release; all sites' records are the centre, so all that is released is noise
+flat <- euclidean(500)
+noise_sd <- function(x) {
+  drawn <- replicate(8, dp_mean(x, flat, 1, rep(0, 500), 1, delta = 1e-6, mechanism = "tangent"), simplify = FALSE)
+  c(seen = sd(vapply(drawn, function(release) as.numeric(release$value), numeric(500))), said = drawn[[1]]$scale)
+}
+noise <- NULL
+for (k in c(2, 5, 10, 20, 50)) {
+  files <- replicate(k, tempfile())
+  keys <- setNames(vapply(files, site_key, ""), paste0("s", seq_len(k)))
+  zeros <- matrix(0, ceiling(1000 / k), 500)
+  hosts <- lapply(seq_len(k), function(i) {
+    site_host(site_policy(names(keys)[i], flat, 1, 0.01, trust = "secure", least_sites = 2, colluding = 0, partners = keys[-i]), zeros, in_memory(),
+              identity = files[i])
+  })
+  ask <- lapply(hosts, function(host) site_remote(function(text) site_reply(host, text)))
+  one <- noise_sd(do.call(rbind, rep(list(zeros), k)))
+  for (way in c("masks", "shares")) {
+    how <- if (way == "masks") list(secure = TRUE, colluding = 0) else list(shares = TRUE)
+    many <- noise_sd(do.call(sites, c(ask, how)))
+    noise <- rbind(noise, data.frame(way = way, sites = k, seen = signif(many[["seen"]] / one[["said"]], 4),
+                                     said = signif(many[["said"]] / one[["said"]], 6), root = signif(if (way == "masks") 1 else sqrt(k), 4)))
+  }
+}
+print(noise)
+if (length(out) > 1) write.csv(noise, out[2], row.names = FALSE, quote = FALSE)

@@ -2519,3 +2519,7 @@ site("site-radius-tiny", "R/site-host.R", "  if (!radius_fits(request$radius)) r
 site("site-disk", "R/site-policy.R", "  if (!identical(file.size(file), as.double(length(bytes)))) abort_riemdp(\"argument\", \"the file can't be written.\")\n", "", "an answer is kept whole", "^site-host$")
 site("secure-keys-unsigned", "R/site-secure.R", "canonical(\"riemdp-agree\", own$digest, own$listed,", "canonical(\"riemdp-agree\", own$digest, \"\",", "signatures are of one session's keys", "^site-adversary$")
 site("secure-fewer-sites", "R/site-secure.R", " &&\n    query$threshold >= policy$least_sites", "", "as many sites as the policy asks for are there", "^site-adversary$")
+mutant("plan-other-row-epsilon", "R/dp-mean-plan.R", "asked$epsilon <- plan$nominal_epsilon[row]", "asked$epsilon <- attr(plan, \"ask\")$total", "a row of a plan has its own epsilon", "dp-mean-plan")
+mutant("plan-overrules-call", "R/dp-mean-plan.R", "intersect(c(answered, \"mechanism\", \"sigma\"", "intersect(c(\"mechanism\", \"sigma\"", "a plan's numbers aren't silently put over those of the call",
+       "dp-mean-plan")
+mutant("plan-squares-any-target", "R/dp-mean-plan.R", "check_squares_target(plan, ask)", "plan", "what a release refuses isn't planned", "dp-mean-plan")

@@ -267,3 +267,71 @@ test_that("a plan for a private number of records chooses as the release will: o
                        reduce = subspace(M, c(0, 0, 0, 1), cbind(c(1, 0, 0, 0), c(0, 1, 0, 0))))
   expect_match(plan$mechanism, "^wrapped")
 })
+
+test_that("a mean is released as it was planned, and a row of the plan chooses its mechanism", {
+  M <- sphere(2)
+  o <- c(0, 0, 1)
+  set.seed(3)
+  x <- mf_exp(M, o, mf_from_coords(M, o, matrix(rnorm(400, sd = 0.1), 200)))
+  told <- function(r) list(r$mechanism, r$expected_error, r$scale, r$guarantee$label, r$guarantee$nominal_epsilon, r$guarantee$delta, r$clipped$epsilon)
+  for (args in list(list(delta = 1e-6), list(clipped = 0.2, post = FALSE), list(variance = 0.3, numerics = "real"), list(timing = "constant", delta = 1e-6),
+                    list(calibration = "paper"), list(max_trials = 50, numerics = "real"))) {
+    plan <- do.call(dp_mean_plan, c(list(M, 200, 0.8, o, 0.5), args))
+    call <- c(list(x, M, 0.8, o, 0.5), args)
+    expect_identical(told(dp_mean(x, plan = plan)), told(do.call(dp_mean, call)))
+    for (i in which(!is.na(plan$scale) & plan$mechanism != "adaptive")) {
+      r <- dp_mean(x, plan = plan[i, ])
+      expect_identical(told(r), told(do.call(dp_mean, c(call, mechanism = plan$mechanism[i]))))
+      expect_identical(list(r$mechanism, r$scale, r$guarantee$label, r$guarantee$nominal_epsilon),
+                       as.list(unname(plan[i, c("mechanism", "scale", "label", "nominal_epsilon")])), info = plan$mechanism[i])
+    }
+  }
+  # an epsilon that was sought: of the choice, and of a row its own
+  plan <- dp_mean_plan(M, 200, center = o, radius = 0.5, error = 0.05, clipped = 0.2)
+  for (rows in list(which(plan$chosen), which(plan$mechanism == "kng"))) {
+    r <- dp_mean(x, plan = if (plan$chosen[rows]) plan else plan[rows, ])
+    expect_equal(r$guarantee$nominal_epsilon, plan$nominal_epsilon[rows], tolerance = 1e-12)
+    expect_equal(r$expected_error, plan$expected_error[rows], tolerance = 1e-12)
+  }
+  expect_false(identical(plan$nominal_epsilon[plan$mechanism == "kng"], plan$nominal_epsilon[plan$chosen]))
+  # the number of records is theirs; it may be private
+  expect_identical(dp_mean(x[1:50, ], plan = dp_mean_plan(M, 200, 1, o, 0.5))$n, 50)
+  private <- dp_mean(x, plan = dp_mean_plan(M, 200, 1, o, 0.5, neighbours = "add_remove"))
+  expect_identical(private$n, NA_real_)
+  # without a centre it is given; a release that stands for it is named in the source
+  plan <- dp_mean_plan(M, 200, 1, radius = 0.5)
+  expect_error(dp_mean(x, plan = plan), "`center` is public", class = "riemdp_error_argument")
+  first <- dp_mean(x, plan = plan, center = o)
+  expect_identical(dp_mean(x, plan = dp_mean_plan(M, 200, 1, first, 0.5), source = "a guess")$source,
+                   dp_mean(x, M, 1, first, 0.5, source = "a guess")$source)
+})
+
+test_that("what a plan says isn't said twice, and what it doesn't know is refused", {
+  M <- sphere(2)
+  o <- c(0, 0, 1)
+  x <- mf_points(rbind(o, o, o, o), M)
+  plan <- dp_mean_plan(M, 4, 1, o, 0.5)
+  for (more in list(list(M = M), list(epsilon = 1), list(center = o), list(radius = 0.5), list(delta = 0), list(mechanism = "auto"), list(post = TRUE),
+                    list(numerics = "real"), list(neighbours = "replace"), list(sigma = 1), list(options = list()), list(clipped = 0.1))) {
+    expect_error(do.call(dp_mean, c(list(x, plan = plan), more)), sprintf("`%s` is the plan's", names(more)), class = "riemdp_error_argument")
+  }
+  table <- data.frame(at = x)
+  table$sex <- c("f", "m", "f", "m")
+  expect_error(dp_mean(at ~ sex, data = table, plan = plan), "of groups there is none", class = "riemdp_error_unsupported")
+  expect_error(dp_mean(x, plan = plan, by = table$sex), "of groups there is none", class = "riemdp_error_unsupported")
+  expect_error(dp_mean(at ~ 1, table, plan = plan), "data = ", class = "riemdp_error_argument")
+  expect_identical(dp_mean(at ~ 1, data = table, plan = plan)$n, 4)
+  for (other in list(list(), 1, as.data.frame(plan)[1, 1:3], plan[, c("mechanism", "label")], structure(as.list(plan), class = "riemdp_mean_plan"),
+                     mechanism_table(M))) {
+    expect_error(dp_mean(x, plan = other), "`plan` must be one of dp_mean_plan\\(\\)", class = "riemdp_error_argument")
+  }
+  none <- which(is.na(plan$scale))[1]
+  expect_error(dp_mean(x, plan = plan[none, ]), "isn't available", class = "riemdp_error_unsupported")
+  expect_error(dp_mean(x, plan = plan[c(none, none), ]), "chosen no mechanism", class = "riemdp_error_argument")
+  # mechanisms that have no mean squared distance beside them aren't planned with one
+  planned <- dp_mean_plan(M, 100, 1, o, 0.5, variance = 0.2)
+  for (name in c("tangent", "euclidean", "adaptive")) {
+    expect_identical(planned$label[planned$mechanism == name], NA_character_)
+    expect_match(planned$note[planned$mechanism == name], "whose target is another", fixed = TRUE)
+  }
+})
