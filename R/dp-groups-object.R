@@ -164,20 +164,6 @@ tidy.riemdp_groups <- function(x, ...) {
   do.call(rbind, lapply(names(x$groups), function(name) cbind(group = name, tidy_point(x$groups[[name]]$value))))
 }
 
-#' @rdname riemdp_groups
-#' @export
-plot.riemdp_groups <- function(x, ...) {
-  if (!length(x$groups)) abort_riemdp("unsupported", "no group is shown.")
-  across <- ceiling(sqrt(length(x$groups)))
-  old <- graphics::par(mfrow = c(ceiling(length(x$groups) / across), across))
-  on.exit(graphics::par(old))
-  for (name in names(x$groups)) {
-    plot(x$groups[[name]], ...)
-    graphics::mtext(name, side = 3, line = 0.2, adj = 0, font = 2)
-  }
-  invisible(x)
-}
-
 #' How far two private means are apart
 #'
 #' The distance between two released means (where noise is large between the points drawn, see "Large noise" of

@@ -222,22 +222,3 @@ tidy.riemdp_band <- function(x, ...) {
           std.error.sampling = x$std.error[, "sampling"])
   })
 }
-
-#' @rdname confint.riemdp_regression
-#' @export
-plot.riemdp_band <- function(x, xlab = "predictor, from the middle of its range", ylab = "distance from the curve",
-                             main = sprintf("band of level %g", x$level), ...) {
-  as_made({
-    if (ncol(x$x) != 1) abort_riemdp("argument", "only bands along one predictor can be drawn.")
-    at <- order(x$x[, 1])
-    graphics::plot.default(x$x[at, 1], x$radius[at], type = "l", lwd = 2, ylim = c(0, max(x$radius)), xlab = xlab,
-                           ylab = ylab, main = main, ...)
-    if (!is.null(x$std.error)) {
-      kinds <- c("total", "privacy", "sampling")
-      graphics::matlines(x$x[at, 1], x$std.error[at, kinds], lty = c(1, 2, 3), col = "grey40")
-      graphics::legend("topright", c("radius", "total", "noise of privacy", "sampling"), lty = c(1, 1, 2, 3),
-                       lwd = c(2, 1, 1, 1), col = c("black", rep("grey40", 3)), bty = "n")
-    }
-  })
-  invisible(x)
-}

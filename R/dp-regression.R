@@ -381,28 +381,6 @@ regression_plan_row <- function(name, M, ask) {
 #' @export
 `[.riemdp_regression_plan` <- function(x, ...) part_of_plan(x, NextMethod())
 
-#' @rdname dp_regression_plan
-#' @param x a plan.
-#' @param ... further arguments of [graphics::plot.default()].
-#' @export
-plot.riemdp_regression_plan <- function(x, ...) {
-  check_plan(x)
-  if (!nrow(x)) return(invisible(x))
-  colours <- stats::setNames(grDevices::hcl.colors(4, "Dark 3")[seq_along(unique(x$method))], unique(x$method))
-  counted <- if (is.null(attr(x, "unit"))) "records" else "units"
-  graphics::plot(x$n, x$expected_error, log = "xy", type = "n", xlab = counted,
-                 ylab = "expected distance to the non-private curve", ylim = range(x$expected_error, x$constant), ...)
-  for (e in unique(x$nominal_epsilon)) for (m in unique(x$method)) {
-    part <- x[x$nominal_epsilon == e & x$method == m, ]
-    part <- part[order(part$n), ]
-    graphics::lines(part$n, part$expected_error, type = "b", pch = 19, col = colours[[m]],
-                    lty = match(e, unique(x$nominal_epsilon)))
-  }
-  graphics::abline(h = x$constant[1], lty = 3, col = "grey50")
-  graphics::legend("bottomleft", names(colours), col = colours, lty = 1, pch = 19, bty = "n")
-  invisible(x)
-}
-
 # ---- methods ---------------------------------------------------------------------------------------------------------
 
 #' @importFrom stats coef

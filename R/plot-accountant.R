@@ -11,20 +11,15 @@ priced_by <- function(event, delta, names = SOUND) {
   names[!is.na(vapply(names, function(name) tolerant(delta, function(d) upper_epsilon(event, d, name)), 0))]
 }
 
-draw_lines <- function(x, lines, log, xlab, ylab, main) {
-  y <- unlist(lines)
-  y <- y[is.finite(y) & (y > 0 | !grepl("y", log))]
-  if (!length(y)) abort_riemdp("unpriced", "no accountant prices this event here.")
-  plot(range(x), range(y), type = "n", log = log, xlab = xlab, ylab = ylab, main = main, cex.main = 0.9)
-  for (name in names(lines)) {
-    v <- lines[[name]]
-    ok <- is.finite(v) & (v > 0 | !grepl("y", log))
-    graphics::lines(x[ok], v[ok], col = ACCOUNTANT_COLOURS[[name]], lwd = 2, lty = if (name %in% SOUND) 1 else 2)
-  }
-  if (length(lines) > 1) {
-    graphics::legend("topleft", names(lines), col = ACCOUNTANT_COLOURS[names(lines)], lwd = 2,
-                     lty = ifelse(names(lines) %in% SOUND, 1, 2), bty = "n")
-  }
+# curves of accountants' prices, those without a proof dashed
+price_picture <- function(x, lines, log, xlab, ylab, title) {
+  seen <- lapply(lines, function(v) is.finite(v) & (v > 0 | !grepl("y", log)))
+  if (!any(unlist(seen))) abort_riemdp("unpriced", "no accountant prices this event here.")
+  looks <- do.call(rbind, lapply(names(lines), function(name) {
+    look(name, ACCOUNTANT_COLOURS[[name]], width = 1, line = if (name %in% SOUND) 1 else 2, legend = length(lines) > 1)
+  }))
+  new_picture(lapply(names(lines), function(name) corners("path", name, x[seen[[name]]], lines[[name]][seen[[name]]])),
+              frame_of(xlab, ylab, log, xlim = range(x)), looks, title)
 }
 
 # a long description on several lines
@@ -53,23 +48,42 @@ NULL
 plot.riemdp_event <- function(x, what = c("delta", "tradeoff", "steps", "accountants"), delta = NULL,
                               accountants = NULL,
                           times = c(1, 3, 10, 30, 100, 300, 1000, 3000, 10000), main = NULL, ...) {
+  found <- event_prices(x, what, delta, accountants, times)
+  plot(found$picture, main = main %||% attr(found$picture, "title"), ...)
+  invisible(found$table)
+}
+
+#' @export
+plot_data.riemdp_event <- function(x, what = c("delta", "tradeoff", "steps", "accountants"), delta = NULL,
+                                   accountants = NULL,
+                                   times = c(1, 3, 10, 30, 100, 300, 1000, 3000, 10000), ...) {
+  check_dots_empty(...)
+  event_prices(x, what, delta, accountants, times)$picture
+}
+
+# list(picture, table): what a picture of an event shows, and the numbers in it
+event_prices <- function(x, what, delta, accountants, times) {
   x <- check_event(x)
-  if (is.null(main)) main <- event_title(describe_event(x))
   what <- check_choice(what, "what", c("delta", "tradeoff", "steps", "accountants"))
-  if (what == "tradeoff") return(invisible(plot(dp_tradeoff(x), main = main, ...)))
+  title <- event_title(describe_event(x))
+  if (what == "tradeoff") {
+    curve <- dp_tradeoff(x)
+    return(list(picture = plot_data(curve), table = curve))
+  }
   if (what == "delta") {
     deltas <- if (is.null(delta)) 10^seq(-12, -2, length.out = 21) else vapply(delta, check_delta, 0)
     names <- if (is.null(accountants)) as.character(attr(upper_epsilon(x, deltas[1]), "accountant")) else
       vapply(accountants, check_choice, "", "accountants", ACCOUNTANTS[-1])
     lines <- lapply(stats::setNames(nm = names), function(name) tolerant(deltas, function(d) upper_epsilon(x, d, name)))
-    draw_lines(deltas, lines, "x", expression(delta), expression(epsilon), main)
-    return(invisible(data.frame(delta = deltas, lines)))
+    return(list(picture = price_picture(deltas, lines, "x", "delta", "epsilon", title),
+                table = data.frame(delta = deltas, lines)))
   }
   delta <- check_delta(if (is.null(delta)) 1e-6 else delta)
   if (what == "accountants") {
     out <- dp_accountants(x, delta)
-    plot(out, main = main)
-    return(invisible(out))
+    picture <- plot_data(out)
+    attr(picture, "title") <- title
+    return(list(picture = picture, table = out))
   }
   times <- vapply(times, check_times, 0)
   many <- setdiff(SOUND, accountants_with("once"))
@@ -78,31 +92,45 @@ plot.riemdp_event <- function(x, what = c("delta", "tradeoff", "steps", "account
   lines <- lapply(stats::setNames(nm = names), function(name) {
     tolerant(times, function(k) upper_epsilon(event_compose(x, times = k), delta, name))
   })
-  draw_lines(times, lines, "xy", "times", expression(epsilon), main)
-  invisible(data.frame(times = times, lines))
+  list(picture = price_picture(times, lines, "xy", "times", "epsilon", title), table = data.frame(times = times, lines))
 }
 
 #' @rdname plot_accountant
 #' @export
 plot.riemdp_tradeoff <- function(x, main = event_title(attr(x, "label")), ...) {
-  plot(x$alpha, x$beta, type = "l", lwd = 2, col = ACCOUNTANT_COLOURS[["pld"]], xlim = 0:1, ylim = 0:1,
-       xlab = "type I error", ylab = "type II error, at least", main = main, cex.main = 0.9, ...)
-  graphics::abline(1, -1, lty = 3, col = "grey50")
+  plot(plot_data(x), main = main, ...)
   invisible(x)
+}
+
+#' @export
+plot_data.riemdp_tradeoff <- function(x, ...) {
+  check_dots_empty(...)
+  errors_picture(x$alpha, x$beta, event_title(attr(x, "label")))
 }
 
 #' @rdname plot_accountant
 #' @export
 plot.riemdp_accountants <- function(x, main = "Accountants", ...) {
+  plot(plot_data(x), main = main, ...)
+  invisible(x)
+}
+
+#' @export
+plot_data.riemdp_accountants <- function(x, ...) {
+  check_dots_empty(...)
   shown <- x[is.finite(x$epsilon), , drop = FALSE]
   if (!nrow(shown)) abort_riemdp("unpriced", "no accountant prices this event.")
   shown <- shown[order(-shown$epsilon), , drop = FALSE]
-  old <- graphics::par(mar = pmax(graphics::par("mar"), c(0, 6, 0, 0)))
-  on.exit(graphics::par(old))
-  graphics::barplot(shown$epsilon, names.arg = paste0(shown$accountant, ifelse(shown$proven, "", "*")), horiz = TRUE,
-                    las = 1, xlab = expression(epsilon), main = main, sub = if (!all(shown$proven)) "* no proven bound",
-                    col = ACCOUNTANT_COLOURS[shown$accountant])
-  invisible(x)
+  at <- seq_len(nrow(shown))
+  looks <- do.call(rbind, lapply(at, function(i) {
+    look(shown$accountant[i], ACCOUNTANT_COLOURS[[shown$accountant[i]]], 19, 2.6, 2, legend = FALSE)
+  }))
+  new_picture(lapply(at, function(i) {
+    rbind(corners("segment", shown$accountant[i], 0, i, xend = shown$epsilon[i], yend = i, group = i),
+          corners("point", shown$accountant[i], shown$epsilon[i], i, group = i))
+  }), frame_of("epsilon", ylim = c(0.5, nrow(shown) + 0.5),
+               ymarks = list(at = at, labels = paste0(shown$accountant, ifelse(shown$proven, "", "*")))), looks,
+  "Accountants", if (!all(shown$proven)) "* no proven bound" else character())
 }
 
 #' Picture of what is left in a ledger
@@ -121,6 +149,14 @@ plot.riemdp_accountants <- function(x, main = "Accountants", ...) {
 #' plot(budget)
 #' @export
 plot.riemdp_ledger <- function(x, data_set = NULL, main = NULL, ...) {
+  p <- plot_data(x, data_set = data_set)
+  plot(p, main = main %||% attr(p, "title"), ...)
+  invisible(x)
+}
+
+#' @export
+plot_data.riemdp_ledger <- function(x, data_set = NULL, ...) {
+  check_dots_empty(...)
   check_ledger(x)
   history <- ledger_history(x)
   known <- unique(vapply(ledger_accounts(x), `[[`, "", "data_set"))
@@ -131,21 +167,20 @@ plot.riemdp_ledger <- function(x, data_set = NULL, main = NULL, ...) {
   }
   if (!length(sets)) abort_riemdp("argument", "the ledger has no data set yet.")
   curves <- lapply(sets, function(set) share_left(x, history[history$data_set == set, , drop = FALSE]))
-  longest <- max(lengths(curves))
-  colours <- grDevices::hcl.colors(length(sets), "Dark 3")
-  if (is.null(main)) main <- sprintf("Privacy budget left, rule %s", x$rule)
-  arguments <- list(...)
-  defaults <- list(xlim = c(0, max(1, longest - 1)), ylim = c(0, 1), xlab = "release", ylab = "share left",
-                   cex.main = 0.85, xaxt = "n")
-  do.call(graphics::plot.default,
-          c(list(NA, main = main), defaults[setdiff(names(defaults), names(arguments))], arguments))
-  if (is.null(arguments$xaxt)) graphics::axis(1, unique(round(pretty(c(0, max(1, longest - 1)))))) # releases are whole
-  graphics::abline(h = 0, col = "grey60")
-  for (i in seq_along(sets)) {
-    graphics::lines(seq_along(curves[[i]]) - 1, curves[[i]], type = "s", col = colours[i], lwd = 2)
-  }
-  if (length(sets) > 1) graphics::legend("topright", sets, col = colours, lwd = 2, bty = "n", cex = 0.8)
-  invisible(x)
+  last <- max(1, lengths(curves) - 1)
+  marks <- unique(round(pretty(c(0, last)))) # releases are whole
+  looks <- do.call(rbind, Map(look, sets, rep_len(riemdp_colours(7), length(sets)), width = 1,
+                              legend = length(sets) > 1))
+  new_picture(Map(function(curve, set) {
+    at <- seq_along(curve) - 1
+    # steps: the share is left until the next release, and to the picture's end
+    x <- c(at[1], rep(at[-1], each = 2))
+    y <- c(rep(curve[-length(curve)], each = 2), curve[length(curve)])
+    more <- at[length(at)] < last
+    corners("path", set, c(x, last[more]), c(y, y[length(y)][more]))
+  }, curves, sets), frame_of("releases", "share of the budget left", xlim = c(0, last), ylim = 0:1,
+                             xmarks = list(at = marks, labels = as.character(marks))), looks,
+  sprintf("Privacy budget left, rule %s", x$rule))
 }
 
 # after 0, 1, ... entries: the least of what delta and the best of the other sums leave

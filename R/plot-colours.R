@@ -3,14 +3,33 @@
 # Okabe and Ito's palette: told apart by colour-blind readers and in grey
 COLOURS <- c(record = "grey45", mean = "#0072B2", release = "#D55E00", ball = "#009E73", center = "#000000")
 
-# how each role is drawn
-ROLES <- data.frame(
-  row.names = c("public ball", "public centre", "private mean", "mean", "median", "record", "private median",
-                "prediction ball", "prediction", "released curve"),
-  colour = COLOURS[c("ball", "center", "release", "mean", "mean", "record", "release", "release", "center", "center")],
-  shape = c(NA, 3, 17, 17, 17, 16, 17, NA, 3, NA), size = c(1, 2.5, 3.5, 3.5, 3.5, 1.3, 3.5, 1, 2.5, 1),
-  width = c(0.7, 0.5, 1.1, 1.1, 1.1, 0.3, 1.1, 0.7, 1.1, 1.1), line = c(2, 0, 0, 0, 0, 0, 0, 2, 0, 1)
-)
+# how each role is drawn, and whether the legend names it
+ROLES <- local({
+  one <- function(role, colour, shape = 16, size = 1, width = 0.8, line = 1, legend = TRUE) {
+    data.frame(row.names = role, colour = colour, shape = shape, size = size, width = width, line = line,
+               legend = legend)
+  }
+  rbind(
+    one("grid", "grey85", width = 0.4, legend = FALSE), one("edge", "grey60", width = 0.5, legend = FALSE),
+    one("label", "grey40", legend = FALSE), one("cell", "grey20", legend = FALSE),
+    one("shape", COLOURS[["mean"]], size = 2, width = 1, legend = FALSE),
+    one("shape behind", COLOURS[["mean"]], width = 0.5, legend = FALSE),
+    one("record", COLOURS[["record"]], size = 1.3, width = 0.35),
+    one("public ball", COLOURS[["ball"]], line = 2), one("private ball", COLOURS[["release"]], line = 2),
+    one("95 % noise region", COLOURS[["release"]], line = 3, width = 0.5),
+    one("prediction ball", COLOURS[["release"]], size = 2, line = 2), one("band", COLOURS[["release"]], line = 3),
+    one("private curve", COLOURS[["release"]], width = 1.1), one("released curve", COLOURS[["center"]], width = 1.1),
+    one("fitted curve", COLOURS[["mean"]], width = 1.1), one("fitted points", COLOURS[["mean"]], shape = 17, size = 2),
+    one("mean", COLOURS[["mean"]], shape = 17, size = 3.2, width = 1.2),
+    one("median", COLOURS[["mean"]], shape = 17, size = 3.2, width = 1.2),
+    one("private mean", COLOURS[["release"]], size = 3.2, width = 1.2),
+    one("private median", COLOURS[["release"]], size = 3.2, width = 1.2),
+    one("private centre", COLOURS[["release"]], size = 3.2, width = 1.2),
+    one("prediction", COLOURS[["center"]], shape = 3, size = 3, width = 0.9),
+    # on top: what is known beforehand stays in sight
+    one("public centre", COLOURS[["center"]], shape = 3, size = 2.6, width = 0.7)
+  )
+})
 
 #' @rdname theme_riemdp
 #' @export
@@ -23,3 +42,15 @@ riemdp_colours <- function(n = 8, landmarks = FALSE) {
   }
   c("#0072B2", "#D55E00", "#009E73", "#E69F00", "#000000", "#56B4E9", "#CC79A7", "#F0E442")[seq_len(n)]
 }
+
+# of places along an outline, 0 to 1
+landmark_colours <- function(value) riemdp_colours(256, TRUE)[1 + round(255 * pmin(pmax(value, 0), 1))]
+
+# of correlations, -1 to 1
+correlation_colours <- function(value) {
+  ramp <- grDevices::colorRampPalette(c(COLOURS[["release"]], "white", COLOURS[["mean"]]))(201)
+  ramp[101 + round(100 * pmin(pmax(value, -1), 1))]
+}
+
+# along a predictor: dark to light, ordered in grey as well
+ramp_colours <- function(n) grDevices::hcl.colors(max(n, 2), "Viridis")[seq_len(n)]

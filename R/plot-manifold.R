@@ -1,5 +1,4 @@
-# Pictures in base graphics. One function a manifold knows how to lay out points in the plane; everything else builds on
-# it.
+# Pictures of points. One function a manifold knows how to lay out points in the plane; everything else builds on it.
 
 # list(xy =, depth =, xlab =, ylab =): plane coordinates, on a globe those behind it with depth < 0. `center` is where a
 # globe looks from, or the base of a tangent chart.
@@ -8,12 +7,14 @@ layout_points <- function(M, x, center) UseMethod("layout_points")
 layout_points.default <- function(M, x, center) {
   a <- mf_coords(M, center, mf_log(M, center, x))
   a <- matrix(a, ncol = mf_facts(M)$dimension)
-  list(xy = if (ncol(a) == 1) cbind(a, 0) else a[, 1:2, drop = FALSE],
-       xlab = "tangent coordinate 1 at the centre",
-       ylab = if (ncol(a) == 1) "" else "tangent coordinate 2 at the centre")
+  d <- ncol(a)
+  if (d == 1) return(list(xy = cbind(a, 0), xlab = "tangent coordinate at the centre", ylab = ""))
+  name <- sprintf("tangent coordinate %d%s at the centre", 1:2, if (d > 2) sprintf(" of %.0f", d) else "")
+  list(xy = a[, 1:2, drop = FALSE], xlab = name[1], ylab = name[2])
 }
 #' @export
 layout_points.riemdp_sphere <- function(M, x, center) {
+  if (M$param == 1) return(list(xy = x, xlab = "", ylab = ""))
   if (M$param != 2) return(NextMethod())
   turn <- globe_view(center)
   list(xy = (x %*% t(turn))[, 1:2, drop = FALSE], depth = drop(x %*% turn[3, ]), xlab = "", ylab = "")
@@ -26,7 +27,8 @@ layout_points.riemdp_hyperbolic <- function(M, x, center) {
 #' @export
 layout_points.riemdp_euclidean <- function(M, x, center) {
   xy <- if (M$param == 1) cbind(as.vector(x), 0) else x[, 1:2, drop = FALSE]
-  list(xy = xy, xlab = "coordinate 1", ylab = if (M$param == 1) "" else "coordinate 2")
+  name <- paste0("coordinate ", 1:2, if (M$param > 2) sprintf(" of %.0f", M$param))
+  list(xy = xy, xlab = if (M$param == 1) "value" else name[1], ylab = if (M$param == 1) "" else name[2])
 }
 
 # In other units a globe and a disc look the same, tangent coordinates don't.
@@ -63,27 +65,32 @@ globe_view <- function(center) {
   rbind(x, y, z)
 }
 
-# lines behind points, list of list(kind =, xy =): the edge of globe or disc, and the globe's grid where it can be seen
-backdrop <- function(M, center) UseMethod("backdrop")
+# lines behind points, list of list(kind =, xy =): the edge of globe or disc, and the globe's grid of so many degrees
+# where it can be seen
+backdrop <- function(M, center, degrees = 15) UseMethod("backdrop")
 #' @export
-backdrop.default <- function(M, center) list()
+backdrop.default <- function(M, center, degrees = 15) list()
 #' @export
-backdrop.riemdp_scaled <- function(M, center) backdrop(M$parts[[1]], center)
+backdrop.riemdp_scaled <- function(M, center, degrees = 15) backdrop(M$parts[[1]], center, degrees)
 #' @export
-backdrop.riemdp_hyperbolic <- function(M, center) if (M$param == 2) list(disc_edge()) else list()
+backdrop.riemdp_hyperbolic <- function(M, center, degrees = 15) if (M$param == 2) list(disc_edge()) else list()
 #' @export
-backdrop.riemdp_sphere <- function(M, center) {
+backdrop.riemdp_sphere <- function(M, center, degrees = 15) {
+  if (M$param == 1) return(list(disc_edge()))
   if (M$param != 2) return(list())
   t <- seq(0, 2 * pi, length.out = 361)
   turn <- globe_view(center)
+  # meridians meet at the poles: there they keep their distance
+  apart <- if (abs(center[3]) > 0.9 * sqrt(sum(center^2))) 15 else degrees
   seen <- function(p) {
     q <- p %*% t(turn)
     q[q[, 3] < 0, ] <- NA
     list(kind = "grid", xy = q[, 1:2])
   }
-  c(lapply(seq(-75, 75, 15) * pi / 180, function(lat) seen(cbind(cos(lat) * cos(t), cos(lat) * sin(t), sin(lat)))),
-    lapply(seq(0, 165, 15) * pi / 180, function(long) seen(cbind(cos(t) * cos(long), cos(t) * sin(long), sin(t)))),
-    list(disc_edge()))
+  parallel <- function(lat) seen(cbind(cos(lat) * cos(t), cos(lat) * sin(t), sin(lat)))
+  meridian <- function(long) seen(cbind(cos(t) * cos(long), cos(t) * sin(long), sin(t)))
+  c(lapply(seq(degrees - 90, 90 - degrees, degrees) * pi / 180, parallel),
+    lapply(seq(0, 180 - apart, apart) * pi / 180, meridian), list(disc_edge()))
 }
 
 disc_edge <- function() {
@@ -159,24 +166,29 @@ landmark_matrices <- function(M, x) {
   lapply(seq_len(dim(x)[3]), function(i) matrix(x[, , i], k))
 }
 
-# pairs of rows of an outline that a line joins; without links each landmark of a view in space with itself: a dot
+# Fewer landmarks in a plane than these are hardly an outline: without links they are dots
+OUTLINE_LEAST <- 20
+
+# pairs of rows of an outline that a line joins; a dot is joined with itself
 outline_links <- function(M) {
   M <- single_space(M)
   k <- M$param
   spatial <- mf_facts(M)$cols == 3
   if (!is.null(M$links)) landmark_numbers(k, M$links, "links", 2) # it may come from a tampered file
-  links <- M$links %||% (if (spatial) cbind(seq_len(k), seq_len(k)) else cbind(seq_len(k), c(seq_len(k)[-1], 1L)))
+  dots <- spatial || k < OUTLINE_LEAST
+  links <- M$links %||% cbind(seq_len(k), if (dots) seq_len(k) else c(seq_len(k)[-1], 1L))
   if (spatial) rbind(links, links + k) else links
 }
 
 # the landmark from which each goes
 outline_landmark <- function(M, links) (links[, 1] - 1) %% single_space(M)$param + 1
 
-# how much wider a line is where it is a dot
-dot_width <- function(M) if (picture(M) == "outline" && all(outline_links(M)[, 1] == outline_links(M)[, 2])) 4 else 1
+# landmarks that nothing joins
+as_dots <- function(M) picture(M) == "outline" && all(outline_links(M)[, 1] == outline_links(M)[, 2])
 
 # one path, broken where lines end
 linked_path <- function(o, M) {
+  if (as_dots(M)) return(o)
   if (is.null(single_space(M)$links) && nrow(o) == single_space(M)$param) return(rbind(o, o[1, ]))
   links <- outline_links(M)
   rbind(o, NA)[rbind(links[, 1], links[, 2], nrow(o) + 1L), , drop = FALSE]
@@ -191,26 +203,33 @@ ellipse_points <- function(P, m = 181) {
 
 #' Pictures of points, means and releases
 #'
-#' `plot()` for points ([mf_points()]), Frechet means and private releases. What is drawn depends on the manifold: a
-#' globe seen from the centre for [sphere()] (2), Poincare's disc for [hyperbolic()] (2), outlines for [kendall()]
-#' (points: coloured from the first landmark, dark, to the last, light), ellipses of the first two variables for [spd()]
-#' (an image of all standard deviations and correlations for a release with more than two), the plane for [euclidean()],
-#' the first two tangent coordinates at the centre elsewhere.
+#' `plot()` and `ggplot2::autoplot()` for points ([mf_points()]), Frechet means and private releases draw what
+#' [plot_data()] says. What that is depends on the manifold: a globe seen from the centre for [sphere()] (2), Poincare's
+#' disc for [hyperbolic()] (2), landmarks for [kendall()] and its like, ellipses of the first two variables for [spd()]
+#' (correlations with standard deviations beside them for a release with more than two), the plane for [euclidean()], a
+#' line in one dimension, the first two tangent coordinates at the centre elsewhere.
+#'
+#' Landmarks are joined as the manifold's `links` say. Without links 20 or more in a plane are an outline in their
+#' order, fewer ones and those in space are dots with their numbers. Points are coloured from the first landmark, dark,
+#' to the last, light.
 #'
 #' The picture of a release shows the released point, the public centre and the public ball: nothing else is known to
-#' it; that of [dp_conformal()] the prediction, or the released curve, and the edge of the ball around it (for ellipses
-#' and outlines four points at its radius). The lines below say what its expected error is about: the privacy noise, and
-#' the mean of the records moved to the ball, neither clipping nor sampling. Records are drawn only where the caller
-#' hands them over (`records =` of the method for means).
+#' it. In a plane it also shows the region in which the mean without noise lies with probability .95
+#' ([confint()][confint.riemdp_mean]), where that is smaller than the ball. A globe or disc is drawn as far as the ball
+#' and a little beyond. That of [dp_conformal()] shows the prediction, or the released curve, and the edge of the ball
+#' around it (for ellipses and outlines some points at its radius). The lines below say what its expected error is
+#' about: the privacy noise, and the mean of the records moved to the ball, neither clipping nor sampling. Records are
+#' drawn only where the caller hands them over (`records =` of the method for means).
 #'
 #' @param x an object.
 #' @param records records to draw behind a (non-private) mean.
 #' @param center point to look from; default: the mean, the release's public centre, or the first point.
 #' @param main title.
-#' @param panels for shapes: one panel for each, not all in one.
+#' @param panels for shapes and matrices: one panel for each, not all in one.
+#' @param labels names of the panels.
 #' @param ... further arguments of [graphics::plot.default()].
 #' @return `x`, invisibly.
-#' @seealso [autoplot.riemdp_release] for the same by 'ggplot2'.
+#' @seealso [autoplot.riemdp_release] for the same by 'ggplot2', [plot_data()] for what is drawn.
 #' @examples
 #' r <- dp_mean(wishart_spd[, , 1:200], spd(2), epsilon = 1, center = diag(2), radius = 1.5)
 #' plot(r)
@@ -218,251 +237,274 @@ ellipse_points <- function(P, m = 181) {
 #' @name plot.riemdp_release
 NULL
 
-# an empty plane with equal units; titles are sentences, so they are small, and smaller still where they wouldn't fit
-blank <- function(x, y, main, axes = TRUE, xlab = "", ylab = "", ...) {
-  given <- list(...)
-  small <- given$cex.main
-  given$cex.main <- NULL
-  do.call(graphics::plot.default, c(
-    list(NA, xlim = range(x, na.rm = TRUE), ylim = range(y, na.rm = TRUE), asp = 1, axes = axes, xlab = xlab,
-         ylab = ylab), given
-  ))
-  wide <- max(0, graphics::strwidth(main, "inches", cex = 1, font = 2)) # strwidth() has par("cex") in it
-  middle <- mean(graphics::par("plt")[1:2]) # titles are centred over the plane
-  room <- 1.95 * min(middle, 1 - middle) * graphics::par("fin")[1]
-  graphics::title(main, cex.main = small %||% min(0.85, room / max(wide, 1e-6)))
-}
+# ---- pictures of points and of what is made of them ------------------------------------------------------------------
 
-open_plane <- function(M, center, at, main, legend, ...) {
-  behind <- backdrop(M, center)
-  limits <- if (length(behind)) list(c(-1, 1), c(if (legend) -1.15 else -1, 1)) else {
-    r <- apply(at$all, 2, range, na.rm = TRUE)
-    pad <- max(diff(r), 1e-9) * 0.05
-    list(r[, 1] + c(-pad, pad), r[, 2] + c(-pad, pad))
-  }
-  blank(limits[[1]], limits[[2]], main, axes = !length(behind), xlab = at$xlab, ylab = at$ylab, ...)
-  for (l in behind) graphics::lines(l$xy, col = if (l$kind == "edge") "grey60" else "grey85")
-}
+# a part of a picture before it is laid out
+layer <- function(x, role, kind = "point") if (!is.null(x)) list(list(x = x, role = role, kind = kind))
 
-# layers: list of list(x =, type = "points"/"line", col, pch, cex)
-plot_layers <- function(M, layers, center, main, legend, ...) {
+# Points and lines laid out in a plane, on a globe or a disc; `fit`: the roles that a globe or disc is drawn as far as
+plane_picture <- function(M, layers, center, fit = NULL, ...) {
   placed <- lapply(layers, function(l) {
-    c(l, list(at = layout_points(M, as_rows(M, l$x), center)))
+    at <- layout_points(M, as_rows(M, l$x), center)
+    if (!is.null(at$depth)) at$xy[at$depth < 0, ] <- NA
+    c(l, list(at = at))
   })
-  at <- placed[[1]]$at
-  at$all <- do.call(rbind, lapply(placed, function(l) l$at$xy))
-  open_plane(M, center, at, main, length(legend) > 0, ...)
-  for (l in placed) {
-    xy <- l$at$xy
-    if (!is.null(l$at$depth)) xy[l$at$depth < 0, ] <- NA
-    if (l$type == "line") graphics::lines(xy, col = l$col, lwd = 2, lty = l$lty %||% 1) else {
-      graphics::points(xy, col = l$col, pch = l$pch, cex = l$cex %||% 1)
-    }
-  }
-  if (length(legend)) {
-    shown <- Filter(function(l) !is.null(l$label), layers)
-    shown <- shown[!duplicated(vapply(shown, `[[`, "", "label"))]
-    labels <- vapply(shown, `[[`, "", "label")
-    bare <- length(backdrop(M, center)) > 0 # then there is room below
-    size <- if (bare) 0.8 else 1
-    many <- length(labels) > 3
-    if (bare) size <- size * legend_fit(if (many) rep(labels[which.max(nchar(labels))], 3) else labels, size)
-    wide <- graphics::strwidth(labels, cex = size)
-    graphics::legend(if (bare) "bottom" else "topright", labels, horiz = bare && !many,
-                     ncol = if (bare && many) 3 else 1, cex = size, xpd = NA,
-                     bty = "n", text.width = if (bare && !many) wide else max(wide),
-                     col = vapply(shown, `[[`, "", "col"),
-                     pch = vapply(shown, function(l) if (l$type == "line") NA_real_ else l$pch, 0),
-                     lty = vapply(shown, function(l) if (l$type == "line") l$lty %||% 1 else 0, 0))
-  }
+  edge <- length(backdrop(M, center)) > 0
+  if (mf_facts(M)$dimension == 1 && !edge) return(line_picture(placed, ...))
+  view <- if (edge) view_of(do.call(rbind, lapply(placed, function(l) if (l$role %in% fit) l$at$xy)))
+  step <- 15
+  if (!is.null(view) && diff(view$x) < 1) step <- max(c(1, 2, 5)[c(1, 2, 5) <= max(1, diff(view$x) * 180 / pi / 5)])
+  behind <- backdrop(M, center, step)
+  parts <- c(
+    Map(function(l, i) corners("path", l$kind, l$xy[, 1], l$xy[, 2], group = -i), behind, seq_along(behind)),
+    Map(function(l, i) corners(l$kind, l$role, l$at$xy[, 1], l$at$xy[, 2], group = i), placed, seq_along(placed))
+  )
+  frame <- frame_of(placed[[1]]$at$xlab, placed[[1]]$at$ylab, equal = TRUE, bare = edge, xlim = view$x, ylim = view$y)
+  new_picture(parts, frame, ...)
 }
 
-# by how much a horizontal legend must shrink for the width of the figure
-legend_fit <- function(labels, size) {
-  plot <- graphics::par("plt")[1:2] # shares of the figure; the legend is in the middle of the plot
-  room <- 1.96 * min(mean(plot), 1 - mean(plot)) * diff(graphics::par("usr")[1:2]) / diff(plot)
-  needed <- graphics::legend("bottom", labels, horiz = TRUE, cex = size, lty = 1, pch = 19, plot = FALSE,
-                             text.width = graphics::strwidth(labels, cex = size))$rect$w
-  min(1, room / needed)
+# the part of a globe or disc in which these are, square; all of it where they are spread
+view_of <- function(xy) {
+  whole <- list(x = c(-1, 1), y = c(-1, 1))
+  if (is.null(xy) || !any(is.finite(xy))) return(whole)
+  span <- apply(xy, 2, range, na.rm = TRUE)
+  half <- 0.6 * max(span[2, ] - span[1, ])
+  if (half > 0.7 || half < 1e-6) return(whole)
+  middle <- colMeans(span)
+  list(x = middle[1] + c(-half, half), y = middle[2] + c(-half, half))
 }
 
-# closed curves in one plane: outlines of shapes without axes, ellipses with
-plot_curves <- function(M, curves, cols, lwds, main, legend, ...) {
-  all <- do.call(rbind, curves)
+# in one dimension each role has a row of its own, and lines are from end to end
+line_picture <- function(placed, looks = NULL, ...) {
+  roles <- unique(vapply(placed, `[[`, "", "role"))
+  parts <- lapply(seq_along(placed), function(i) {
+    l <- placed[[i]]
+    u <- l$at$xy[, 1]
+    row <- length(roles) + 1 - match(l$role, roles)
+    if (l$kind == "point") return(corners("point", l$role, u, row, group = i))
+    corners("segment", l$role, min(u), row, xend = max(u), yend = row, group = i)
+  })
+  looks <- rbind(looks, ROLES[setdiff(roles, rownames(looks)), ])[roles, ]
+  looks$legend <- FALSE
+  new_picture(parts, frame_of(placed[[1]]$at$xlab, ylim = c(0.5, length(roles) + 0.5),
+                              ymarks = list(at = rev(seq_along(roles)), labels = roles)), looks, ...)
+}
+
+# closed curves in one plane, each with a role: outlines of shapes without axes, ellipses with
+curves_picture <- function(M, curves, roles, ...) {
   ellipses <- picture(M) == "ellipse"
-  span <- range(all[, 2], na.rm = TRUE)
-  if (length(legend)) span[2] <- span[2] + 0.15 * diff(span) # room above the curves
-  blank(all[, 1], span, main, axes = ellipses, xlab = if (ellipses) "variable 1" else "",
-        ylab = if (ellipses) "variable 2" else "", ...)
-  for (i in seq_along(curves)) {
-    o <- curves[[i]]
-    graphics::lines(o, col = cols[i], lwd = lwds[i] * dot_width(M))
-    if (lwds[i] > 1 && !ellipses) graphics::points(o, col = cols[i], pch = 20, cex = 0.6)
-  }
-  if (length(legend)) {
-    graphics::legend("top", legend$label, col = legend$col, lwd = lwds[match(legend$col, cols)], bty = "n",
-                     horiz = TRUE, xpd = NA, cex = legend_fit(legend$label, 1))
-  }
+  dots <- as_dots(M)
+  parts <- lapply(seq_along(curves), function(i) {
+    corners(if (dots) "point" else "path", roles[i], curves[[i]][, 1], curves[[i]][, 2], group = i)
+  })
+  if (dots) parts <- c(parts, list(landmark_numbers_at(M, curves[[length(curves)]])))
+  new_picture(parts, frame_of(if (ellipses) "variable 1" else "", if (ellipses) "variable 2" else "", equal = TRUE,
+                              bare = !ellipses), ...)
 }
 
-# outlines coloured from first to last landmark
-plot_parametrised <- function(M, outlines, panels, main, ...) {
+# the numbers of landmarks beside their dots, a little above
+landmark_numbers_at <- function(M, o, panel = "") {
+  k <- single_space(M)$param
+  if (k > 60) return(NULL)
+  first <- seq_len(min(k, nrow(o)))
+  up <- 0.035 * max(apply(o, 2, function(v) diff(range(v, na.rm = TRUE))))
+  corners("text", "label", o[first, 1], o[first, 2] + up, text = as.character(first), panel = panel)
+}
+
+# shapes coloured from the first to the last landmark
+outlines_picture <- function(M, outlines, panels, labels) {
   links <- outline_links(M)
-  colours <- riemdp_colours(single_space(M)$param, TRUE)[outline_landmark(M, links)]
-  all <- do.call(rbind, outlines)
-  if (panels) {
-    wide <- ceiling(sqrt(length(outlines)))
-    old <- graphics::par(mfrow = c(ceiling(length(outlines) / wide), wide), mar = c(0.5, 0.5, 1.5, 0.5))
-    on.exit(graphics::par(old))
-  }
-  for (i in seq_along(outlines)) {
-    if (panels || i == 1) blank(all[, 1], all[, 2], main, axes = FALSE, ...)
+  k <- single_space(M)$param
+  place <- (outline_landmark(M, links) - 1) / max(1, k - 1)
+  labels <- labels %||% as.character(seq_along(outlines))
+  role <- if (panels || length(outlines) == 1) "shape" else "shape behind"
+  parts <- lapply(seq_along(outlines), function(i) {
     o <- outlines[[i]]
     from <- o[links[, 1], , drop = FALSE]
     to <- o[links[, 2], , drop = FALSE]
-    wide <- if (panels || length(outlines) == 1) 3 else 1
-    graphics::segments(from[, 1], from[, 2], to[, 1], to[, 2], col = colours, lwd = wide * dot_width(M))
-  }
+    panel <- if (panels) labels[i] else ""
+    if (!as_dots(M)) {
+      return(corners("segment", role, from[, 1], from[, 2], xend = to[, 1], yend = to[, 2], value = place, group = i,
+                     panel = panel))
+    }
+    rbind(corners("point", "shape", from[, 1], from[, 2], value = place, group = i, panel = panel),
+          if (panels || i == length(outlines)) landmark_numbers_at(M, o, panel))
+  })
+  new_picture(parts, frame_of(equal = TRUE, bare = TRUE))
 }
 
-plot_correlations <- function(P, main) {
+# correlations, with standard deviations beside them; numbers where there is room
+matrix_picture <- function(P, ...) {
   k <- nrow(P)
   r <- stats::cov2cor(P)
-  names <- rownames(P) %||% paste("variable", seq_len(k))
-  ramp <- grDevices::colorRampPalette(c("#D55E00", "white", "#0072B2"))(101)
-  graphics::image(seq_len(k), seq_len(k), t(r[k:1, , drop = FALSE]), zlim = c(-1, 1), col = ramp, axes = FALSE,
-                  xlab = "", ylab = "", main = main, asp = 1, cex.main = 0.85)
-  graphics::axis(1, seq_len(k), names, tick = FALSE)
-  graphics::axis(2, seq_len(k), rev(names), tick = FALSE, las = 1)
-  text <- ifelse(diag(k) == 1, sprintf("sd %.3g", sqrt(diag(P))), sprintf("%.2f", r))
-  graphics::text(col(r), k + 1 - row(r), text, col = ifelse(abs(r) > 0.6, "white", "black"))
+  named <- !is.null(rownames(P))
+  shown <- seq(1, k, by = ceiling(k / 25))
+  names <- if (named) rownames(P) else as.character(seq_len(k))
+  off <- col(r) != row(r)
+  cell <- function(kind, text, which) {
+    corners(kind, "cell", col(r)[which], (k + 1 - row(r))[which], value = r[which], text = text)
+  }
+  parts <- list(
+    cell("tile", NA_character_, seq_along(r)),
+    if (k <= 12) cell("text", sprintf("%.2f", round(r[off], 2) + 0), which(off)),
+    if (k <= 25) {
+      corners("text", "label", 0.6 + k + 0.09 * (k + 4), c(k + 1, k:1), text = c("sd", sprintf("%.3g", sqrt(diag(P)))))
+    }
+  )
+  beside <- if (k <= 25) 0.18 * (k + 4) else 0
+  new_picture(parts, frame_of(if (named) "" else "variable", if (named) "" else "variable", equal = TRUE,
+                              xlim = c(1, k + beside), ylim = c(1, k + (k <= 25)),
+                              xmarks = list(at = shown, labels = names[shown]),
+                              ymarks = list(at = k + 1 - shown, labels = names[shown]), boxed = FALSE), ...)
+}
+
+# pictures as panels of one, each with its name
+side_by_side <- function(pictures, wide = NULL, title = attr(pictures[[1]], "title")) {
+  frames <- lapply(pictures, function(p) attr(p, "frames")[[1]])
+  parts <- Map(function(p, name) {
+    p <- plain_table(p)
+    p$panel <- name
+    p
+  }, pictures, names(pictures))
+  looks <- NULL
+  for (p in pictures) looks <- rbind(looks, attr(p, "looks")[setdiff(rownames(attr(p, "looks")), rownames(looks)), ])
+  new_picture(unname(parts), frames, looks, title, unique(unlist(lapply(pictures, attr, "caption"))), wide)
 }
 
 #' @rdname plot.riemdp_release
 #' @export
-plot.riemdp_points <- function(x, center = NULL, main = "", panels = FALSE, ...) {
+plot.riemdp_points <- function(x, center = NULL, main = "", panels = FALSE, labels = NULL, ...) {
+  plot(plot_data(x, center = center, panels = panels, labels = labels), main = main, ...)
+  invisible(x)
+}
+
+#' @export
+plot_data.riemdp_points <- function(x, center = NULL, panels = FALSE, labels = NULL, ...) {
+  check_dots_empty(...)
   panels <- check_flag(panels, "panels")
   M <- attr(x, "manifold")
   x <- drawable(x)
-  plain <- as.array(x)
-  if (picture(M) == "outline") {
-    plot_parametrised(M, as_outlines(M, plain, center), panels, main, ...)
-  } else if (picture(M) == "ellipse") {
-    plot_curves(M, closed_curves(M, plain), rep(COLOURS[["record"]], length(x)), rep(1, length(x)), main, NULL, ...)
-  } else {
-    center <- center %||% as_single(x[1])
-    plot_layers(M, list(list(x = plain, type = "points", col = COLOURS[["record"]], pch = 20)), center, main, NULL, ...)
+  if (!is.null(labels) && length(labels) != length(x)) {
+    abort_riemdp("shape", "`labels` must have one entry for each point.")
   }
-  invisible(x)
+  plain <- as.array(x)
+  if (picture(M) == "outline") return(outlines_picture(M, as_outlines(M, plain, center), panels, labels))
+  # points alone need no legend
+  looks <- look("record", COLOURS[["record"]], size = 1.3, width = 0.4, legend = FALSE)
+  if (picture(M) == "point") {
+    return(plane_picture(M, layer(plain, "record"), center %||% as_single(x[1]), looks = looks))
+  }
+  curves <- closed_curves(M, plain)
+  if (!panels) return(curves_picture(M, curves, rep("record", length(curves)), looks = looks))
+  each <- lapply(curves, function(one) curves_picture(M, list(one), "record", looks = looks))
+  side_by_side(stats::setNames(each, labels %||% seq_along(each)))
 }
 
 #' @rdname plot.riemdp_release
 #' @export
 plot.riemdp_frechet_mean <- function(x, records = NULL, main = "", ...) {
+  plot(plot_data(x, records = records), main = main, ...)
+  invisible(x)
+}
+
+#' @export
+plot_data.riemdp_frechet_mean <- function(x, records = NULL, ...) {
+  check_dots_empty(...)
   M <- x$manifold
   label <- if (x$median) "median" else "mean"
-  if (picture(M) != "point") {
-    curves <- c(closed_curves(M, records, x$mean), closed_curves(M, x$mean))
-    behind <- length(curves) - 1
-    plot_curves(M, curves, c(rep(COLOURS[["record"]], behind), COLOURS[["mean"]]), c(rep(1, behind), 3), main,
-                list(label = label, col = COLOURS[["mean"]]), ...)
-  } else {
-    layers <- list(list(x = x$mean, type = "points", col = COLOURS[["mean"]], pch = 17, cex = 1.5, label = label))
-    if (!is.null(records)) {
-      layers <- c(list(list(x = records, type = "points", col = COLOURS[["record"]], pch = 20)), layers)
-    }
-    plot_layers(M, layers, x$mean, main, TRUE, ...)
-  }
+  if (picture(M) == "point") return(plane_picture(M, c(layer(records, "record"), layer(x$mean, label)), x$mean))
+  curves <- c(closed_curves(M, records, x$mean), closed_curves(M, x$mean, x$mean))
+  curves_picture(M, curves, c(rep("record", length(curves) - 1), label))
+}
+
+#' @rdname plot.riemdp_release
+#' @export
+plot.riemdp_release <- function(x, main = format(x$guarantee, ascii = TRUE), ...) {
+  plot(plot_data(x), main = main, ...)
   invisible(x)
 }
 
-#' @rdname plot.riemdp_release
 #' @export
-plot.riemdp_mean <- function(x, main = format(x$guarantee, ascii = TRUE), ...) {
-  plot_in_ball(x, main, "private mean", mean_caption(x), ...)
+plot_data.riemdp_release <- function(x, ...) {
+  abort_riemdp("unsupported", "there is no picture of this kind of release: tidy() has its numbers.")
 }
 
-#' @rdname plot.riemdp_release
 #' @export
-plot.riemdp_median <- function(x, main = format(x$guarantee, ascii = TRUE), ...) {
-  plot_in_ball(x, main, "private median", median_caption(), ...)
+plot_data.riemdp_mean <- function(x, ...) {
+  check_dots_empty(...)
+  ball_picture(x, "private mean", mean_caption(x))
 }
 
-#' @rdname plot.riemdp_release
 #' @export
-plot.riemdp_local <- function(x, main = format(x$guarantee, ascii = TRUE), ...) {
-  plot(mf_points(x$value, x$manifold), center = x$center, main = main, ...)
-  caption_below(local_caption())
-  invisible(x)
+plot_data.riemdp_median <- function(x, ...) {
+  check_dots_empty(...)
+  ball_picture(x, "private median", median_caption())
 }
-
-local_caption <- function() "each point was released by itself: their spread is the records' and the noise's"
 
 # a released point in its public ball
-plot_in_ball <- function(x, main, label, caption, ...) {
+ball_picture <- function(x, label, caption) {
   M <- x$manifold
-  both <- list(label = c("public centre", label), col = c(COLOURS[["center"]], COLOURS[["release"]]))
-  if (picture(M) == "ellipse" && mf_facts(M)$rows > 2) {
-    plot_correlations(x$value, main)
-  } else if (picture(M) != "point") {
-    plot_curves(M, c(closed_curves(M, x$center), closed_curves(M, x$value, x$center)), both$col, c(1, 3), main, both,
-                ...)
-  } else {
-    edge <- circle_points(M, x$center, x$radius)
-    layers <- list(
-      list(x = x$center, type = "points", col = COLOURS[["center"]], pch = 3, label = "public centre"),
-      list(x = x$value, type = "points", col = COLOURS[["release"]], pch = 17, cex = 1.5, label = label)
-    )
-    if (!is.null(edge)) {
-      layers <- c(list(list(x = edge, type = "line", col = COLOURS[["ball"]], lty = 2, label = "public ball")), layers)
-    }
-    plot_layers(M, layers, x$center, main, TRUE, ...)
-  }
-  caption_below(caption)
-  invisible(x)
-}
-
-#' @rdname plot.riemdp_release
-#' @export
-plot.riemdp_ball <- function(x, main = format(x$guarantee, ascii = TRUE), ...) {
-  M <- x$manifold
-  both <- list(label = c("public centre", "private centre"), col = c(COLOURS[["center"]], COLOURS[["release"]]))
-  center <- x$within$center
+  title <- format(x$guarantee)
+  if (picture(M) == "ellipse" && mf_facts(M)$rows > 2) return(matrix_picture(x$value, title = title, caption = caption))
   if (picture(M) != "point") {
-    plot_curves(M, c(closed_curves(M, center), closed_curves(M, x$value$center, center)), both$col, c(1, 3), main, both,
-                ...)
-  } else {
-    edge <- function(ball, col, label) {
-      at <- circle_points(M, ball$center, ball$radius)
-      if (!is.null(at)) list(list(x = at, type = "line", col = col, lty = 2, label = label))
-    }
-    plot_layers(M, c(
-      edge(x$within, COLOURS[["ball"]], "public ball"), edge(x$value, COLOURS[["release"]], "private ball"),
-      list(list(x = center, type = "points", col = both$col[1], pch = 3, label = both$label[1]),
-           list(x = x$value$center, type = "points", col = both$col[2], pch = 17, cex = 1.5, label = both$label[2]))
-    ), center, main, TRUE, ...)
+    curves <- c(closed_curves(M, x$value, x$center), closed_curves(M, x$center))
+    return(curves_picture(M, curves, c(label, "public centre"), title = title, caption = caption))
   }
-  caption_below(sprintf("private radius %.3g, public radius %.3g", x$value$radius, x$within$radius))
-  invisible(x)
+  region <- noise_circle(x)
+  plane_picture(M, c(layer(circle_points(M, x$center, x$radius), "public ball", "path"),
+                     layer(region, "95 % noise region", "area"), layer(region, "95 % noise region", "path"),
+                     layer(x$value, label), layer(x$center, "public centre")), x$center, "public ball", title = title,
+                caption = caption)
 }
 
-#' @rdname plot.riemdp_release
+# the edge of a mean's region, where there is one in sight
+noise_circle <- function(x) {
+  if (!inherits(x, "riemdp_mean")) return(NULL)
+  region <- tryCatch(mean_region(x, 0.95), riemdp_error = function(e) NULL)
+  if (!is.null(region) && region$radius < x$radius) circle_points(x$manifold, region$center, region$radius)
+}
+
 #' @export
-plot.riemdp_conformal <- function(x, main = format(x$guarantee, ascii = TRUE), ...) {
+plot_data.riemdp_local <- function(x, ...) {
+  out <- plot_data(mf_points(x$value, x$manifold), center = x$center, ...)
+  attr(out, "title") <- format(x$guarantee)
+  attr(out, "caption") <- "each point was released by itself: their spread is the records' and the noise's"
+  out
+}
+
+#' @export
+plot_data.riemdp_ball <- function(x, ...) {
+  check_dots_empty(...)
+  M <- x$manifold
+  center <- x$within$center
+  title <- format(x$guarantee)
+  caption <- sprintf("private radius %.3g, public radius %.3g", x$value$radius, x$within$radius)
+  if (picture(M) != "point") {
+    curves <- c(closed_curves(M, x$value$center, center), closed_curves(M, center))
+    return(curves_picture(M, curves, c("private centre", "public centre"), title = title, caption = caption))
+  }
+  edge <- function(ball, role) layer(circle_points(M, ball$center, ball$radius), role, "path")
+  plane_picture(M, c(edge(x$within, "public ball"), edge(x$value, "private ball"),
+                     layer(x$value$center, "private centre"), layer(center, "public centre")), center, "public ball",
+                title = title, caption = caption)
+}
+
+#' @export
+plot_data.riemdp_conformal <- function(x, ...) {
+  check_dots_empty(...)
   as_made({
     M <- x$manifold
     shown <- conformal_layers(x)
+    last <- shown[[length(shown)]]$x
     if (picture(M) == "point") {
-      plot_layers(M, shown, shown[[length(shown)]]$x, main, TRUE, ...)
+      plane_picture(M, shown, last, c("prediction ball", "prediction", "released curve"), title = format(x$guarantee),
+                    caption = conformal_caption(x))
     } else {
-      parts <- lapply(shown, function(one) closed_curves(M, one$x, shown[[length(shown)]]$x))
-      col <- vapply(shown, `[[`, "", "col")
-      plot_curves(M, do.call(c, parts), rep(col, lengths(parts)), rep(vapply(shown, `[[`, 0, "lwd"), lengths(parts)),
-                  main, list(label = vapply(shown, `[[`, "", "label"), col = col), ...)
+      parts <- lapply(shown, function(one) closed_curves(M, one$x, last))
+      curves_picture(M, do.call(c, parts), rep(vapply(shown, `[[`, "", "role"), lengths(parts)),
+                     title = format(x$guarantee), caption = conformal_caption(x))
     }
-    caption_below(conformal_caption(x))
   })
-  invisible(x)
 }
 
 # What is drawn of a prediction ball, the prediction last: its edge where points can be drawn in a plane, else some
@@ -472,22 +514,18 @@ conformal_layers <- function(x) {
   if (x$around == "each") {
     abort_riemdp("unsupported", "each record has its own prediction, and the release holds none: nothing to draw.")
   }
-  layer <- function(at, label, ...) {
-    utils::modifyList(list(x = at, type = "points", col = COLOURS[["release"]], lwd = 1, label = label), list(...))
-  }
   plane <- picture(M) == "point"
   ball <- "prediction ball"
   if (x$around == "curve") {
     if (nrow(x$at$columns) != 1) abort_riemdp("argument", "only curves, of one predictor, can be drawn.")
     at <- curve_of_state(M, x$at$value, matrix(seq(-1, 1, length.out = if (plane) 101 else 6) * x$at$columns$half, 1))
     sides <- if (plane && is.finite(x$value)) curve_sides(x$at, at, rep(x$value, 101), ball)
-    return(c(sides, list(layer(at, "released curve", type = "line", col = COLOURS[["center"]], lwd = 2))))
+    return(c(sides, layer(at, "released curve", "path")))
   }
   edge <- if (is.finite(x$value)) {
     if (plane) circle_points(M, x$at, x$value) else circle_points(M, x$at, x$value, 5)
   }
-  c(if (!is.null(edge)) list(layer(edge, ball, type = if (plane) "line" else "points", lty = 2)),
-    list(layer(x$at, "prediction", col = COLOURS[["center"]], pch = 3, lwd = 3)))
+  c(layer(edge, ball, if (plane) "path" else "point"), layer(x$at, "prediction"))
 }
 
 conformal_caption <- function(x) {
@@ -497,7 +535,7 @@ conformal_caption <- function(x) {
 }
 
 # points at these radii to both sides of a released curve, on surfaces
-curve_sides <- function(r, points, radius, label) {
+curve_sides <- function(r, points, radius, role) {
   M <- r$manifold
   d <- mf_facts(M)$dimension
   if (d != 2) return(list())
@@ -510,23 +548,7 @@ curve_sides <- function(r, points, radius, label) {
       normal <- mf_transport(M, r$value$p, curve[i, ], across)
       as.double(mf_exp(M, curve[i, ], sign * radius[i] * drop(normal)))
     }, numeric(ncol(curve))))
-    list(x = out, type = "line", col = COLOURS[["release"]], lty = 3, label = label)
+    layer(out, role, "path")
   }
-  list(side(1), side(-1))
-}
-
-#' @exportS3Method
-plot.riemdp_release <- function(x, ...) {
-  abort_riemdp("unsupported", "there is no picture of this kind of release: tidy() has its numbers.")
-}
-
-# small lines under a picture, smaller where they wouldn't fit
-caption_below <- function(lines) {
-  room <- graphics::par("fin")[1]
-  size <- min(0.65, 0.98 * room / max(graphics::strwidth(lines, "inches", cex = 1), 1e-6))
-  middle <- graphics::grconvertX(0.5, "nfc", "user")
-  below <- max(graphics::par("mar")[1], 2)
-  for (i in seq_along(lines)) {
-    graphics::mtext(lines[i], 1, below - 2.05 + 0.6 * i, at = middle, cex = size * graphics::par("cex"), col = "grey30")
-  }
+  c(side(1), side(-1))
 }

@@ -6,19 +6,22 @@
 #'   several.
 #' @export
 plot.riemdp_pga <- function(x, mode = seq_along(x$value$directions), main = NULL, ...) {
+  p <- plot_data(x, mode = mode)
+  plot(p, main = main %||% plain_letters(attr(p, "title")), ...)
+  invisible(x)
+}
+
+#' @export
+plot_data.riemdp_pga <- function(x, mode = seq_along(x$value$directions), ...) {
+  check_dots_empty(...)
   q <- length(x$value$directions)
   if (!is.numeric(mode) || is.object(mode) || !length(mode) || anyNA(mode) || !all(mode %in% seq_len(q))) {
     abort_riemdp("argument", sprintf("`mode` must be of the numbers 1 to %d.", as.integer(q)))
   }
-  if (!is.null(main)) main <- rep_len(main, length(mode))
-  if (length(mode) > 1) {
-    old <- graphics::par(mfrow = rev(grDevices::n2mfrow(length(mode))))
-    on.exit(graphics::par(old))
-  }
-  for (i in seq_along(mode)) {
-    plot_mode(x, mode[i], if (is.null(main)) mode_title(x, mode[i]) else main[i], ...)
-  }
-  invisible(x)
+  each <- lapply(mode, function(j) mode_picture(x, j))
+  if (length(each) == 1) return(each[[1]])
+  names(each) <- vapply(each, attr, "", "title")
+  side_by_side(each, grDevices::n2mfrow(length(mode))[1], format(x$guarantee))
 }
 
 mode_title <- function(x, j) {
@@ -38,21 +41,21 @@ mode_points <- function(x, j, times) {
   mf_points(mf_exp(M, x$value$mean, v), M)
 }
 
-plot_mode <- function(x, j, main, ...) {
+mode_picture <- function(x, j) {
   M <- x$manifold
-  colours <- c(COLOURS[["center"]], COLOURS[["release"]], COLOURS[["mean"]])
   unit <- if (isTRUE(x$sd[j] > 0)) "sd" else "quarter radii"
-  labels <- c(paste("-2", unit), "mean", paste("+2", unit))
+  low <- paste("-2", unit)
+  high <- paste("+2", unit)
+  looks <- rbind(look("between", COLOURS[["ball"]], legend = FALSE), look(low, COLOURS[["center"]], 17, 2.6),
+                 look("mean", COLOURS[["release"]], 16, 2.6, 1.2), look(high, COLOURS[["mean"]], 15, 2.6))
+  caption <- paste("of the released numbers alone, at a", if (is.null(x$at)) "private mean" else "public point")
+  title <- mode_title(x, j)
   if (picture(M) != "point") {
-    curves <- closed_curves(M, mode_points(x, j, c(-2, 2, -1, 1, 0)), x$value$mean)
-    plot_curves(M, curves, colours[c(1, 3, 1, 3, 2)], c(2, 2, 1, 1, 3), main, list(label = labels, col = colours), ...)
-  } else {
-    plot_layers(M, list(
-      list(x = mode_points(x, j, seq(-2, 2, length.out = 81)), type = "line", col = COLOURS[["ball"]]),
-      list(x = mode_points(x, j, -2), type = "points", col = colours[1], pch = 17, label = labels[1]),
-      list(x = x$value$mean, type = "points", col = colours[2], pch = 19, label = labels[2]),
-      list(x = mode_points(x, j, 2), type = "points", col = colours[3], pch = 15, label = labels[3])
-    ), x$value$mean, main, TRUE, ...)
+    curves <- closed_curves(M, mode_points(x, j, c(-1, 1, -2, 2, 0)), x$value$mean)
+    return(curves_picture(M, curves, c("between", "between", low, high, "mean"), looks = looks, title = title,
+                          caption = caption))
   }
-  caption_below(paste("of the released numbers alone, at a", if (is.null(x$at)) "private mean" else "public point"))
+  plane_picture(M, c(layer(mode_points(x, j, seq(-2, 2, length.out = 81)), "between", "path"),
+                     layer(mode_points(x, j, -2), low), layer(x$value$mean, "mean"), layer(mode_points(x, j, 2), high)),
+                x$value$mean, looks = looks, title = title, caption = caption)
 }

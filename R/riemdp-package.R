@@ -45,7 +45,7 @@
 #    dp-glm-object tidy dp-pca-object dp-groups-object curve-population dp-regression-object dp-spline-object
 #    dp-optimize-object postprocess
 #  8  Pictures and the roof: plots, reports, the app, readers, what is entered at loading
-#    plot-colours plot-manifold theme plot-regression plot-release plot-modes plot-accountant explore-plan image
+#    plot-colours picture plot-manifold theme plot-regression plot-release plot-modes plot-accountant explore-plan image
 #    embedding figure-data datashield zzz riemdp-package
 
 #' Differential privacy where data are curved

@@ -210,7 +210,12 @@ test_that("wireframes join what `links` says, in all pictures", {
   o <- riemdp:::as_outlines(M, x)[[1]]
   path <- riemdp:::closed_curves(M, x)[[1]]
   expect_identical(path, rbind(o[1:2, ], NA, o[2:3, ], NA, o[c(3, 5), ], NA))
-  expect_identical(riemdp:::closed_curves(kendall(5), x)[[1]], rbind(o, o[1, ]))
+  # five landmarks without links are dots; twenty are an outline
+  expect_identical(riemdp:::closed_curves(kendall(5), x)[[1]], o)
+  expect_true(all(plot_data(mf_points(x, kendall(5)))$kind %in% c("point", "text")))
+  ring <- cbind(cos(2 * pi * 1:20 / 20), sin(2 * pi * 1:20 / 20))
+  o <- riemdp:::as_outlines(kendall(20), ring)[[1]]
+  expect_identical(riemdp:::closed_curves(kendall(20), ring)[[1]], rbind(o, o[1, ]))
   expect_identical(riemdp:::closed_curves(product(M, weights = 2), x)[[1]], path)
   # two views, each upright, and lengths as they are
   S <- kendall(8, 3, links = rbind(c(1, 2), c(1, 5)))
@@ -230,8 +235,8 @@ test_that("wireframes join what `links` says, in all pictures", {
   hand <- function(v) det(cbind(v[2:4, ] - rep(v[1, ], each = 3), v[10:12, 1] - v[9, 1]))
   expect_lt(hand(both[[1]]) * hand(both[[2]]), 0)
   expect_identical(nrow(riemdp:::closed_curves(S, cube)[[1]]), 12L)
-  expect_identical(riemdp:::dot_width(kendall(8, 3)), 4)
-  expect_identical(c(riemdp:::dot_width(S), riemdp:::dot_width(kendall(8)), riemdp:::dot_width(spd(2))), c(1, 1, 1))
+  dots <- vapply(list(kendall(8, 3), kendall(19), S, kendall(20), spd(2)), riemdp:::as_dots, NA)
+  expect_identical(dots, c(TRUE, TRUE, FALSE, FALSE, FALSE))
   # pictures
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
@@ -243,7 +248,7 @@ test_that("wireframes join what `links` says, in all pictures", {
     skip_if_not_installed("ggplot2")
     plots <- list(ggplot2::autoplot(many), ggplot2::autoplot(many, panels = TRUE), ggplot2::autoplot(frechet_mean(many), records = many))
     for (p in plots) expect_silent(ggplot2::ggplotGrob(p))
-    expect_identical(nrow(plots[[1]]$data), 4L * nrow(riemdp:::outline_links(space)))
+    expect_identical(sum(plots[[1]]$data$kind != "text"), 4L * nrow(riemdp:::outline_links(space)))
   }
   for (bad in list(c(1, 1), c(1, 6), 1, "a")) expect_error(kendall(5, links = bad), class = "riemdp_error_argument")
   expect_identical(mf_dist(M, x, x * 2), mf_dist(kendall(5), x, x * 2))

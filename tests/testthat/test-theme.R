@@ -41,8 +41,11 @@ test_that("releases draw, with the guarantee above and the coordinates of the re
     expect_false(any(vapply(plot$layers, function(l) NROW(l$data) == 30, NA)))
   }
   r <- dp_mean(matrix(1, 40, 2), euclidean(2), 1, c(0, 0), 2)
-  last <- ggplot2::layer_data(ggplot2::autoplot(r), 3)
-  expect_equal(c(last$x, last$y), r$value)
+  data <- plot_data(r)
+  layers <- unique(data[c("role", "kind")])
+  layers <- layers[order(match(layers$role, rownames(attr(data, "looks")))), ]
+  mean <- ggplot2::layer_data(ggplot2::autoplot(r), which(layers$role == "private mean"))
+  expect_equal(c(mean$x, mean$y), r$value)
 })
 
 test_that("shapes are coloured along the outline, one panel each where asked for", {
@@ -60,8 +63,8 @@ test_that("a plan's picture shows the plan's errors", {
   plan <- dp_mean_plan(sphere(2), 500, 1, c(0, 0, 1), 0.4, mechanism = c("laplace", "wrapped"))
   p <- ggplot2::autoplot(plan, against = "n", points = 3)
   expect_s3_class(draw(p), "gtable")
-  here <- p$data[p$data$value == 500, ]
-  expect_equal(here$error[match(plan$mechanism, here$mechanism)], plan$expected_error)
+  here <- p$data[p$data$x %in% 500 & p$data$kind == "point", ]
+  expect_equal(here$y[match(plan$mechanism, here$role)], plan$expected_error)
 })
 
 test_that("colours differ in grey from their neighbours, and landmarks go from dark to light", {
