@@ -138,7 +138,7 @@ predict.riemdp_regression <- function(object, newdata = NULL, interval = c("none
 #' @param interval `"none"`, or `"prediction"` for balls around the curve where a new record lies.
 #' @param nsim about the population: how many draws, at least 100.
 #' @param x a band.
-#' @param xlab,ylab,main titles.
+#' @param main title.
 #' @param ... not used, or graphical parameters.
 #' @return A list of class `riemdp_band`: `x` (predictors from the middle of their ranges, a row for each), `curve`
 #'   (points), `radius`, `level`, `basis`, `about`, `covers` and `leaves_out` (which error it covers, and which not);

@@ -90,11 +90,10 @@ GRAM_MOST <- 250
 #' @param delta from 0 to below 1; above 0 normal noise may be drawn.
 #' @param penalty `"auto"`, or a number from 0 to 1e12.
 #' @param target `"tangent"`: a spline of logarithms; `"frechet"`: local Frechet means, see there.
-#' @param x,object a release.
+#' @param object a release.
 #' @param newdata a data frame with the predictor, or `NULL` for 51 values along its range; others are moved to its
 #'   ends.
 #' @param parm,level not used.
-#' @param main title.
 #' @return An object of class `riemdp_spline` and [riemdp_release]: `value` (coefficients, a row for each B-spline,
 #'   in the coordinates of [mf_coords()] at the centre), `sums` (as released: `moment`, `gram`, `count`, their
 #'   noise's standard deviations), `covariance` (of a coordinate of the coefficients, by the model), `penalty` (by
