@@ -147,7 +147,7 @@ planned_arguments <- function(plan, given, x) {
     abort_riemdp("unsupported", sprintf("\"%s\" isn't available: %s", plan$mechanism[row], plan$note[row]))
   }
   if (identical(attr(plan, "sought"), "epsilon")) asked$epsilon <- plan$nominal_epsilon[row]
-  c(sapply(answered, function(name) asked[[name]], simplify = FALSE), mechanism = plan$mechanism[row])
+  c(lapply(stats::setNames(nm = answered), function(name) asked[[name]]), mechanism = plan$mechanism[row])
 }
 
 check_no_records <- function(public, simulate) {

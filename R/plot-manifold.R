@@ -302,6 +302,13 @@ curves_picture <- function(M, curves, roles, ...) {
                               bare = !ellipses), ...)
 }
 
+# a released outline or ellipse over the thinner one of the public centre; a cross stays in sight over its dot
+pair_picture <- function(M, value, center, roles, ...) {
+  curves <- c(closed_curves(M, value, center), closed_curves(M, center))
+  order <- if (as_dots(M)) 1:2 else 2:1
+  curves_picture(M, curves[order], roles[order], ...)
+}
+
 # the numbers of landmarks beside their dots, a little above
 landmark_numbers_at <- function(M, o, panel = "") {
   k <- single_space(M)$param
@@ -447,8 +454,7 @@ ball_picture <- function(x, label, caption) {
   title <- format(x$guarantee)
   if (picture(M) == "ellipse" && mf_facts(M)$rows > 2) return(matrix_picture(x$value, title = title, caption = caption))
   if (picture(M) != "point") {
-    curves <- c(closed_curves(M, x$value, x$center), closed_curves(M, x$center))
-    return(curves_picture(M, curves, c(label, "public centre"), title = title, caption = caption))
+    return(pair_picture(M, x$value, x$center, c(label, "public centre"), title = title, caption = caption))
   }
   region <- noise_circle(x)
   plane_picture(M, c(layer(circle_points(M, x$center, x$radius), "public ball", "path"),
@@ -480,8 +486,8 @@ plot_data.riemdp_ball <- function(x, ...) {
   title <- format(x$guarantee)
   caption <- sprintf("private radius %.3g, public radius %.3g", x$value$radius, x$within$radius)
   if (picture(M) != "point") {
-    curves <- c(closed_curves(M, x$value$center, center), closed_curves(M, center))
-    return(curves_picture(M, curves, c("private centre", "public centre"), title = title, caption = caption))
+    return(pair_picture(M, x$value$center, center, c("private centre", "public centre"), title = title,
+                        caption = caption))
   }
   edge <- function(ball, role) layer(circle_points(M, ball$center, ball$radius), role, "path")
   plane_picture(M, c(edge(x$within, "public ball"), edge(x$value, "private ball"),

@@ -41,7 +41,6 @@ plot_data.riemdp_mean_plan <- function(x, ..., against = c("n", "epsilon"), poin
   check_dots_empty(...)
   against <- match.arg(against, several.ok = TRUE)
   points <- check_count(points, "points", least = 2, most = 200)
-  ask <- attr(x, "ask")
   drawn <- plan_curves(x)
   if (!nrow(x)) plan_drawn(x) # which raises
   staged <- x[x$mechanism == "adaptive" & !is.na(x$expected_error), , drop = FALSE]

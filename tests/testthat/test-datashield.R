@@ -184,7 +184,16 @@ serve <- function(dir, port, token, stop) {
   system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(script)), wait = FALSE, stdout = FALSE, stderr = FALSE)
 }
 
-test_that("three R processes over HTTP give a mean by shares and a secure one, and a lost one doesn't hold it up", {
+# with a trusted curator the bits of all records on one machine, whoever carries the messages
+expect_pooled_bits <- function(x) {
+  all <- chunks(wishart_spd[, , 1:200], 70)
+  for (mechanism in c("laplace", "tangent", "kng")) {
+    run <- function(x) with_simulation(3, dp_mean(x, M, 1, diag(2), 1.5, mechanism = mechanism))$value
+    expect_identical(run(x), run(all), info = mechanism)
+  }
+}
+
+test_that("three R processes over HTTP give the bits of one machine, a mean by shares and a secure one, and a lost one doesn't hold it up", {
   skip_on_cran()
   for (p in c("httpuv", "curl", "sodium")) skip_if_not_installed(p)
   root <- make_dirs(withr::local_tempdir(), c("north", "south", "west"), "secure")
@@ -204,6 +213,13 @@ test_that("three R processes over HTTP give a mean by shares and a secure one, a
     stop("no server")
   }
   remote <- lapply(urls, up)
+  trusted <- make_dirs(withr::local_tempdir(), names, "curator")
+  more <- vapply(names, function(n) httpuv::randomPort(), 0L)
+  ends <- file.path(trusted, paste0("stop-", names))
+  withr::defer(file.create(ends))
+  for (i in 1:3) serve(file.path(trusted, names[i]), more[i], token, ends[i])
+  expect_pooled_bits(do.call(sites, lapply(sprintf("http://127.0.0.1:%d/", more), up)))
+  file.create(ends)
   r <- mean_of(do.call(sites, c(remote, list(shares = TRUE))))
   s <- mean_of(do.call(sites, c(remote, list(secure = TRUE, colluding = 0, dropouts = 1))))
   expect_identical(c(r$n, s$n), c(200, 200))
@@ -269,6 +285,12 @@ test_that("DSLite's servers answer", {
     expect_equal(o$steps, 3)
     expect_identical(ds_dp_pga(conns, M, 1, diag(2), 1.5, delta = 1e-6, how = how, site = site)$n, 200)
   }
+  # the curator is trusted: refused unless the server allows it
+  withr::local_options(riemdp.sites = make_dirs(withr::local_tempdir(), site, "curator"))
+  expect_error(ds_sites(conns, site = site), "profile", class = "riemdp_error_refused")
+  withr::local_options(riemdp.curator = TRUE)
+  expect_pooled_bits(ds_sites(conns, site = site))
+  withr::local_options(riemdp.sites = root, riemdp.curator = FALSE)
   # a table of its own beside them
   dir.create(file.path(root, "table"))
   columns <- c(alcohol = "number", pH = "number")

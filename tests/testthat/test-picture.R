@@ -8,7 +8,8 @@ words_drawn <- function(draw, wide = 5, high = 5) {
   draw()
   grDevices::dev.off()
   text <- readLines(file, warn = FALSE, encoding = "latin1")
-  found <- regmatches(text, regexec("^/F([0-9]) 1 Tf ([-0-9.]+) ([-0-9.]+) ([-0-9.]+) ([-0-9.]+) ([-0-9.]+) ([-0-9.]+) Tm \\((.*)\\) Tj$", text, useBytes = TRUE))
+  set <- paste0("^/F([0-9]) 1 Tf ", strrep("([-0-9.]+) ", 6), "Tm \\((.*)\\) Tj$")
+  found <- regmatches(text, regexec(set, text, useBytes = TRUE))
   found <- do.call(rbind, Filter(function(f) length(f) == 9, found))
   if (is.null(found)) return(NULL)
   numbers <- matrix(as.numeric(found[, 2:8]), nrow(found))
@@ -43,12 +44,16 @@ objects <- local({
   step <- event_poisson(0.01, event_gaussian(1))
   table <- data.frame(y = t + rnorm(200, sd = 0.1), t = t, a = rnorm(200), b = rnorm(200))
   bounds <- list(y = c(-1, 2), t = c(0, 1), a = c(-3, 3), b = c(-3, 3))
+  square <- matrix(c(0, 1, 1, 0, 0, 0, 1, 1), 4)
   list(
-    globe = dp_mean(x, M, 1, o, 0.4), line = dp_mean(x[, 1], euclidean(1), 1, 0, 1), circle = dp_mean(mf_random(sphere(1), 50), sphere(1), 1, c(0, 1), 0.7),
-    disc = dp_mean(mf_random(hyperbolic(2), 50, sd = 0.1), hyperbolic(2), 1, c(1, 0, 0), 1), matrices = dp_mean(wishart_spd[, , 1:100], spd(2), 1, diag(2), 1.5),
-    correlations = dp_mean(array(diag(3), c(3, 3, 500)), spd(3), 1, diag(3), 1), wide = dp_mean(array(diag(20), c(20, 20, 5000)), spd(20), 1, diag(20), 1),
-    high = dp_mean(matrix(0, 500, 20), euclidean(20), 1, rep(0, 20), 1), dots = dp_mean(mf_points(kendall_square <- matrix(c(0, 1, 1, 0, 0, 0, 1, 1), 4), kendall(4)),
-                                                                                      kendall(4), 1, kendall_square, 0.2),
+    globe = dp_mean(x, M, 1, o, 0.4), line = dp_mean(x[, 1], euclidean(1), 1, 0, 1),
+    circle = dp_mean(mf_random(sphere(1), 50), sphere(1), 1, c(0, 1), 0.7),
+    disc = dp_mean(mf_random(hyperbolic(2), 50, sd = 0.1), hyperbolic(2), 1, c(1, 0, 0), 1),
+    matrices = dp_mean(wishart_spd[, , 1:100], spd(2), 1, diag(2), 1.5),
+    correlations = dp_mean(array(diag(3), c(3, 3, 500)), spd(3), 1, diag(3), 1),
+    wide = dp_mean(array(diag(20), c(20, 20, 5000)), spd(20), 1, diag(20), 1),
+    high = dp_mean(matrix(0, 500, 20), euclidean(20), 1, rep(0, 20), 1),
+    dots = dp_mean(array(square, c(4, 2, 20)), kendall(4), 1, square, 0.2),
     median = dp_median(x[, 1:2], euclidean(2), 1, c(0, 0), 1), groups = dp_mean(scan ~ sex, data = scans, epsilon = 2, center = diag(2), radius = 1.5,
                                                                                levels = list(sex = c("f", "m"))),
     curve = dp_regression(line ~ t, M, epsilon = 2, center = o, radius = 0.4, speed = 1.5, residual_bound = 0.1, bounds = c(0, 1)),

@@ -2,7 +2,8 @@
 
 test_that("pictures are as they were", {
   # a skipped picture is no left-over file
-  for (name in c("globe", "ellipses", "outlines", "disc", "line", "correlations", "groups", "plan", "ledger", "guarantee", "curve")) announce_snapshot_file(name = paste0(name, ".svg"))
+  names <- c("globe", "ellipses", "outlines", "disc", "line", "correlations", "groups", "plan", "ledger", "guarantee", "curve")
+  for (name in names) announce_snapshot_file(name = paste0(name, ".svg"))
   skip_if_not_installed("vdiffr")
   draw <- function(f) function() f()
   vdiffr::expect_doppelganger("globe", draw(function() {
