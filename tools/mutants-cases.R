@@ -1226,7 +1226,7 @@ mutant("orbit-sphere", "R/pullback.R", "kronecker(A, diag(n)) else t(A)", "krone
 mutant("orbit-nearest", "R/pullback.R", "max.col(-pmin(d, 1e300)", "max.col(pmin(d, 1e300)", "the representative is the nearest one", "pullback")
 mutant("orbit-closed", "R/pullback.R", "if (!closed || length(identity) != 1)", "if (length(identity) != 1)", "a group is closed", "pullback")
 mutant("views-turn", "R/plot-manifold.R", "c(rep(1, ncol(to) - 1), sign(det(s$u) * det(s$v)))", "rep(1, ncol(to))", "views of shapes in space are turned, not mirrored", "landmarks")
-mutant("wire-links", "R/plot-manifold.R", "  links <- M$links %||% (if", "  links <- NULL %||% (if", "pictures join what links say", "landmarks")
+mutant("wire-links", "R/plot-manifold.R", "  links <- M$links %||% cbind", "  links <- NULL %||% cbind", "pictures join what links say", "landmarks")
 mutant("chart-floor", "src/geometry/manifold_simplex_aitchison.c", "o[j] = fmax(t > 0 ? t / most : m->floor, 1e-300);", "o[j] = fmax(t / most, 1e-300);", "zeros are raised to the public floor", "manifold-chart")
 mutant("chart-vertex", "src/geometry/manifold_simplex_aitchison.c", "    v[most] = -rest; /* what cancels near a vertex is the largest part's */\n", "", "logarithms near a vertex are tangent", "manifold-chart")
 mutant("chart-joined", "R/points.R", "if (facts$brings_records) x <- mf_project(M, x)", "", "parts are brought to the simplex where they are joined", "manifold-chart")
@@ -1713,7 +1713,7 @@ mutant("plan-least-too-high", "R/plan-parts.R", "SOUGHT_TOLERANCE <- 1e-3", "SOU
 mutant("plan-least-clipped", "R/dp-mean-plan.R", "share_epsilon(ask, value, ask$clipped$share, ask$variance$share)", "share_epsilon(ask, value, NULL, ask$variance$share)", "the count's share is in the epsilon that is found", "dp-mean-plan|clipped-share")
 mutant("plan-found-rounded-down", "R/dp-mean-object.R", "signif(ceiling(value / unit) * unit, 4)", "signif(floor(value / unit) * unit, 4)", "the number printed keeps the error", "dp-mean-plan")
 mutant("plan-adaptive-unasked", "R/dp-mean-plan.R", "!isTRUE(staged >= best$expected_error / 1.01)", "TRUE", "adaptive is chosen where its error is the smallest only", "dp-mean-plan")
-mutant("plan-picture-silent", "R/plot-release.R", "below <- unlist(lapply(plan_undrawn(x), strwrap, width = 140, exdent = 4))", "below <- NULL", "rows without a curve are named in the picture", "dp-mean-plan")
+mutant("plan-picture-silent", "R/plot-release.R", "  attr(out, \"caption\") <- plan_undrawn(x)\n", "", "rows without a curve are named in the picture", "dp-mean-plan")
 
 # ---- released balls ---------------------------------------------------------------------------------------------------------------------------------
 
@@ -2523,3 +2523,7 @@ mutant("plan-other-row-epsilon", "R/dp-mean-plan.R", "asked$epsilon <- plan$nomi
 mutant("plan-overrules-call", "R/dp-mean-plan.R", "intersect(c(answered, \"mechanism\", \"sigma\"", "intersect(c(\"mechanism\", \"sigma\"", "a plan's numbers aren't silently put over those of the call",
        "dp-mean-plan")
 mutant("plan-squares-any-target", "R/dp-mean-plan.R", "check_squares_target(plan, ask)", "plan", "what a release refuses isn't planned", "dp-mean-plan")
+mutant("picture-narrow-region", "R/plot-manifold.R", "mean_region(x, 0.95)", "mean_region(x, 0.5)", "the region that is drawn is the one of level .95 that it is called", "^picture")
+mutant("picture-silent", "R/picture.R", "lines <- plain_letters(attr(p, \"caption\"))", "lines <- character()", "a picture says what its error is about", "^(picture|error-words)")
+mutant("picture-words-cut", "R/picture.R", "if (words$height > 0) mar[1]", "if (words$height > 1e9) mar[1]", "no word is cut", "^picture")
+mutant("picture-region-beyond-ball", "R/plot-manifold.R", "region$radius < x$radius) circle", "region$radius < Inf) circle", "a region that says no more than the ball isn't drawn", "^picture")
