@@ -148,12 +148,12 @@ draw_panel <- function(d, frame, looks, main, ...) {
   small <- given$cex.main
   limits <- panel_limits(d, frame)
   first <- list(x = NA, xlim = limits$x, ylim = limits$y, log = frame$log, asp = if (frame$equal) 1 else NA,
-                axes = FALSE, xlab = if (frame$bare) "" else frame$xlab, ylab = if (frame$bare) "" else frame$ylab)
-  all <- c(first[setdiff(names(first), names(given))], given[names(given) != "cex.main"])
-  do.call(graphics::plot.default, c(all, ann = FALSE))
-  if (!frame$bare) {
-    draw_axis(1, frame)
-    draw_axis(2, frame)
+                xlab = if (frame$bare) "" else frame$xlab, ylab = if (frame$bare) "" else frame$ylab)
+  all <- c(first[setdiff(names(first), names(given))], given[setdiff(names(given), c("cex.main", "axes", "ann"))])
+  do.call(graphics::plot.default, c(all, list(axes = FALSE, ann = FALSE)))
+  if (!frame$bare && !isFALSE(given$axes)) {
+    if (!identical(given$xaxt, "n")) draw_axis(1, frame)
+    if (!identical(given$yaxt, "n")) draw_axis(2, frame)
     if (frame$boxed) graphics::box(col = "grey60")
     axis_title(1, all$xlab)
     axis_title(2, all$ylab, if (is.null(frame$ymarks)) 1.8 else graphics::par("mar")[2] - 1.1)

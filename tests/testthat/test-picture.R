@@ -194,6 +194,17 @@ test_that("ggplot2 draws the same corners", {
   expect_error(ggplot2::autoplot(objects$globe, nonsense = 1), class = "riemdp_error_argument")
 })
 
+test_that("what the caller asks of the plane is done", {
+  asked <- function(...) words_drawn(function() plot(objects$high, ...))$words
+  expect_true(all(c("mine", "across", "up") %in% asked(main = "mine", xlab = "across", ylab = "up")))
+  expect_true("coordinate 1 of 20" %in% asked(xaxt = "n"))
+  plain <- asked()
+  expect_false("coordinate 1 of 20" %in% asked(axes = FALSE))
+  expect_lt(length(asked(xaxt = "n")), length(plain))
+  expect_true(any(startsWith(asked(xlim = c(4, 6)), "5")))
+  expect_identical(asked(ann = TRUE), plain)
+})
+
 test_that("margins are left alone where the words have room", {
   grDevices::pdf(NULL, 7, 7)
   on.exit(grDevices::dev.off())
