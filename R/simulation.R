@@ -34,10 +34,12 @@ with_simulation <- function(seed, expr) {
   before <- if (had) get(".Random.seed", envir = env, inherits = FALSE)
   kind <- RNGkind()
   drawing <- purse$open
+  depth <- simulation$depth
   purse$open <- NULL
   on.exit({
+    # first, and to what it was: a time limit may end this in the middle
+    simulation$depth <- depth
     purse$open <- drawing
-    simulation$depth <- simulation$depth - 1L
     do.call(RNGkind, as.list(kind))
     if (had) {
       assign(".Random.seed", before, envir = env)
@@ -45,7 +47,7 @@ with_simulation <- function(seed, expr) {
       rm(".Random.seed", envir = env)
     }
   })
-  simulation$depth <- simulation$depth + 1L
+  simulation$depth <- depth + 1L
   set.seed(seed, kind = "Mersenne-Twister", normal.kind = "Inversion", sample.kind = "Rejection")
   force(expr)
 }
