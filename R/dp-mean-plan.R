@@ -315,13 +315,8 @@ drawn_note <- function(plan) {
 plans_of <- function(M, ask, names) {
   plans <- if (ask$private_n) plan_sizes(M, ask, names) else plan_all(M, ask, names)
   lapply(plans, function(plan) {
-    if (!is.null(plan$why)) return(plan)
-    tryCatch({
-      check_squares_target(plan, ask)
-      plan
-    }, riemdp_error_unsupported = function(e) {
-      list(mechanism = plan$mechanism, why = conditionMessage(e), kind = "unsupported")
-    })
+    why <- if (is.null(plan$why)) squares_refused(plan, ask)
+    if (is.null(why)) plan else list(mechanism = plan$mechanism, why = why, kind = "unsupported")
   })
 }
 

@@ -1,4 +1,4 @@
-# What is drawn, and how base graphics draws it; R/picture-ggplot.R draws the same by 'ggplot2'. Methods of plot_data()
+# What is drawn, and how base graphics draws it; R/theme.R draws the same by 'ggplot2'. Methods of plot_data()
 # say what there is to see of an object, and nothing else of it reaches a device.
 
 #' What is drawn of an object
@@ -38,13 +38,6 @@ corners <- function(kind, role, x, y, ..., group = 1L, panel = "") {
   })
   data.frame(panel = panel, kind = kind, role = role, group = group, x = as.double(x), y = as.double(y), rest,
              row.names = seq_len(n))
-}
-
-# paths of matrices with two columns, each a group of its own
-paths <- function(role, lines, kind = "path", panel = "", from = 0L) {
-  do.call(rbind, lapply(seq_along(lines), function(i) {
-    corners(kind, role, lines[[i]][, 1], lines[[i]][, 2], group = from + i, panel = panel)
-  }))
 }
 
 # A panel's axes: `equal` units, `bare` of axes, `boxed` or without lines, marks as list(at, labels) where they aren't
@@ -108,7 +101,10 @@ plot.riemdp_picture <- function(x, main = plain_letters(attr(x, "title")), ...) 
 }
 
 # base graphics' devices don't have Greek letters in all fonts
-plain_letters <- function(words) gsub("\u03b4", "delta", gsub("\u03b5", "epsilon", words))
+plain_letters <- function(words) {
+  for (name in names(SYMBOLS)) words <- gsub(SYMBOLS[[name]], name, words, fixed = TRUE)
+  words
+}
 
 # marks below are names, and written upwards
 turned <- function(frame) any(nchar(frame$xmarks$labels) > 3) && length(frame$xmarks$at) > 4 && !frame$boxed

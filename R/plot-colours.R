@@ -17,7 +17,7 @@ ROLES <- local({
     one("record", COLOURS[["record"]], size = 1.3, width = 0.35),
     one("public ball", COLOURS[["ball"]], line = 2), one("private ball", COLOURS[["release"]], line = 2),
     one("95 % noise region", COLOURS[["release"]], line = 3, width = 0.5),
-    one("prediction ball", COLOURS[["release"]], size = 2, line = 2), one("band", COLOURS[["release"]], line = 3),
+    one("prediction ball", COLOURS[["release"]], size = 2, line = 2),
     one("private curve", COLOURS[["release"]], width = 1.1), one("released curve", COLOURS[["center"]], width = 1.1),
     one("fitted curve", COLOURS[["mean"]], width = 1.1), one("fitted points", COLOURS[["mean"]], shape = 17, size = 2),
     one("mean", COLOURS[["mean"]], shape = 17, size = 3.2, width = 1.2),

@@ -275,7 +275,7 @@ view_of <- function(xy) {
 }
 
 # in one dimension each role has a row of its own, and lines are from end to end
-line_picture <- function(placed, looks = NULL, ...) {
+line_picture <- function(placed, ...) {
   roles <- unique(vapply(placed, `[[`, "", "role"))
   parts <- lapply(seq_along(placed), function(i) {
     l <- placed[[i]]
@@ -284,10 +284,10 @@ line_picture <- function(placed, looks = NULL, ...) {
     if (l$kind == "point") return(corners("point", l$role, u, row, group = i))
     corners("segment", l$role, min(u), row, xend = max(u), yend = row, group = i)
   })
-  looks <- rbind(looks, ROLES[setdiff(roles, rownames(looks)), ])[roles, ]
-  looks$legend <- FALSE
-  new_picture(parts, frame_of(placed[[1]]$at$xlab, ylim = c(0.5, length(roles) + 0.5),
-                              ymarks = list(at = rev(seq_along(roles)), labels = roles)), looks, ...)
+  out <- new_picture(parts, frame_of(placed[[1]]$at$xlab, ylim = c(0.5, length(roles) + 0.5),
+                                     ymarks = list(at = rev(seq_along(roles)), labels = roles)), ...)
+  attr(out, "looks")$legend <- FALSE
+  out
 }
 
 # closed curves in one plane, each with a role: outlines of shapes without axes, ellipses with

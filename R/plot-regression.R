@@ -77,7 +77,8 @@ ellipse_places <- function(outlines, at, goal) {
 }
 
 ellipses_at <- function(outlines, x, role, from = 0L) {
-  paths(role, Map(function(o, place) cbind(place + o[, 1], o[, 2]), outlines, x), from = from)
+  do.call(rbind, Map(function(o, place, i) corners("path", role, place + o[, 1], o[, 2], group = from + i), outlines, x,
+                     seq_along(outlines)))
 }
 
 row_frame <- function(M, name, place, goal) {

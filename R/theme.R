@@ -74,8 +74,8 @@ GG_DRAWN <- list(
       return(ggplot2::geom_segment(place, d, colour = landmark_colours(d$value), linewidth = look$width,
                                    lineend = "round", show.legend = FALSE))
     }
-    ggplot2::geom_segment(by_name(x = "x", y = "y", xend = "xend", yend = "yend", colour = "role"), d,
-                          linewidth = look$width, linetype = look$line)
+    ggplot2::geom_segment(utils::modifyList(place, by_name(colour = "role")), d, linewidth = look$width,
+                          linetype = look$line)
   },
   tile = function(d, look) {
     ggplot2::geom_tile(by_name(x = "x", y = "y"), d, fill = correlation_colours(d$value), colour = "white",

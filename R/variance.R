@@ -147,10 +147,14 @@ squares_in_groups <- function(M, records, ask, values, counts) {
 
 # a mean squared distance goes with the Frechet mean of the records moved to the public ball
 check_squares_target <- function(plan, ask) {
-  if (is.null(ask$variance)) return(invisible())
-  if (another_target(plan)) {
-    abort_riemdp("unsupported", sprintf("`variance` isn't available with mechanism = \"%s\", whose target is another.",
-                                        plan$mechanism))
+  why <- squares_refused(plan, ask)
+  if (!is.null(why)) abort_riemdp("unsupported", why)
+}
+
+# why it can't be had
+squares_refused <- function(plan, ask) {
+  if (!is.null(ask$variance) && another_target(plan)) {
+    sprintf("`variance` isn't available with mechanism = \"%s\", whose target is another.", plan$mechanism)
   }
 }
 

@@ -1,12 +1,9 @@
 # Signs and words as they are printed.
 
 symbol <- function(which, ascii = FALSE) {
-  if (!ascii && isTRUE(l10n_info()[["UTF-8"]])) {
-    c(epsilon = "\u03b5", delta = "\u03b4", sigma = "\u03c3", mu = "\u03bc")[[which]]
-  } else {
-    which
-  }
+  if (!ascii && isTRUE(l10n_info()[["UTF-8"]])) SYMBOLS[[which]] else which
 }
+SYMBOLS <- c(epsilon = "\u03b5", delta = "\u03b4", sigma = "\u03c3", mu = "\u03bc")
 
 # What help, vignettes and messages say of a table's entries, in Markdown. Names: "a", "b" or "c"
 choice_words <- function(names, last = "or", code = FALSE, mark = "\"") {

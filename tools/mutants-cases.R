@@ -2522,8 +2522,9 @@ site("secure-fewer-sites", "R/site-secure.R", " &&\n    query$threshold >= polic
 mutant("plan-other-row-epsilon", "R/dp-mean-plan.R", "asked$epsilon <- plan$nominal_epsilon[row]", "asked$epsilon <- attr(plan, \"ask\")$total", "a row of a plan has its own epsilon", "dp-mean-plan")
 mutant("plan-overrules-call", "R/dp-mean-plan.R", "intersect(c(answered, \"mechanism\", \"sigma\"", "intersect(c(\"mechanism\", \"sigma\"", "a plan's numbers aren't silently put over those of the call",
        "dp-mean-plan")
-mutant("plan-squares-any-target", "R/dp-mean-plan.R", "check_squares_target(plan, ask)", "plan", "what a release refuses isn't planned", "dp-mean-plan")
+mutant("plan-squares-any-target", "R/dp-mean-plan.R", "squares_refused(plan, ask)\n    if", "NULL\n    if", "what a release refuses isn't planned", "dp-mean-plan")
 mutant("picture-narrow-region", "R/plot-manifold.R", "mean_region(x, 0.95)", "mean_region(x, 0.5)", "the region that is drawn is the one of level .95 that it is called", "^picture")
 mutant("picture-silent", "R/picture.R", "lines <- plain_letters(attr(p, \"caption\"))", "lines <- character()", "a picture says what its error is about", "^(picture|error-words)")
 mutant("picture-words-cut", "R/picture.R", "if (words$height > 0) mar[1]", "if (words$height > 1e9) mar[1]", "no word is cut", "^picture")
 mutant("picture-region-beyond-ball", "R/plot-manifold.R", "region$radius < x$radius) circle", "region$radius < Inf) circle", "a region that says no more than the ball isn't drawn", "^picture")
+mutant("simulation-depth-late", "R/simulation.R", "    simulation$depth <- depth\n    purse$open <- drawing\n", "    purse$open <- drawing\n    simulation$depth <- depth\n", "a simulation that ends in the middle of its end is over", "^simulation")

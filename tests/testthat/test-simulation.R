@@ -35,6 +35,16 @@ test_that("with_simulation() restores the generator, nests, and ends on errors",
   expect_identical(.Random.seed, before)
 })
 
+test_that("a simulation is over though its end is broken off", {
+  purse <- riemdp:::purse
+  kind <- RNGkind()
+  expect_error(with_simulation(1, lockBinding("open", purse)), "locked")
+  unlockBinding("open", purse)
+  do.call(RNGkind, as.list(kind))
+  expect_identical(riemdp:::simulation$depth, 0L)
+  expect_identical(guarantee(dp_mean(1:3 + 0, euclidean(1), 1, 0, 5))$label, "pure")
+})
+
 test_that("forked workers never share a draw", {
   skip_on_os("windows")
   draws <- parallel::mclapply(1:8, function(i) laplace_noise(euclidean(1), 0, 1, 3), mc.cores = 2)
