@@ -606,7 +606,8 @@ neighbour_calls <- function() {
                                                     "details[$](guess|windows|rule|left))"),
                                  huber = "^[$](value|scaled_coefficients)"),
                  # whether there are windows is released
-                 outcome_of = list(objective = function(value) !is.null(value$details$rule$window)),
+                 outcome_of = list(objective = function(value) !is.null(value$details$rule$window),
+                                   recentred = function(value) !is.null(value$details$rule$window)),
                  call = lm_call, newdata = function(space) data.frame(x = c(0.2, 2), g = c("F", "M"), y = 0)),
     dp_glm = list(kind = "table", forms = c("frame", "factors", "guessed", "lists", "environment"), cases = glm_cases(),
                   noisy = "^[$](value|scaled_coefficients)", free_of = list(sized = "^[$](details|draws)"), call = glm_call,

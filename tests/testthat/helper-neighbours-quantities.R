@@ -628,6 +628,7 @@ plain_receipt <- function(receipt, ledger) {
 
 # One pair by one function, case and form: list(what, findings), findings a character vector. `outcome` says whether anything was released.
 neighbour_trial <- function(name, case, form, seed, seconds = 60, make_pair = neighbour_pair, calls = neighbour_calls()) {
+  make_room()
   call <- calls[[name]]
   label <- paste(name, case, form)
   case <- call$cases[[case]]

@@ -21,6 +21,12 @@ forget_ticks <- function() {
   rm(list = grep("^(acceptance|steps|wrapped|radii|radial|plan) ", ls(cache), value = TRUE), envir = cache)
 }
 
+# What is kept of public numbers is all forgotten at 500 entries: not between two calls whose ticks are compared
+make_room <- function() {
+  cache <- internal("cache")
+  if (length(cache) > 250) rm(list = ls(cache), envir = cache)
+}
+
 # value of expr while functions of the namespace are others
 with_internals <- function(expr, ...) {
   new <- list(...)

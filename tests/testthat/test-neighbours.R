@@ -31,6 +31,17 @@ test_that("an iteration on one record alone ticks at nobody", {
   expect_identical(neighbour_trial("dp_optimize", "unit", "mf_points", 26)$findings, character())
 })
 
+test_that("what is kept of public numbers may be forgotten between two calls, which isn't a difference", {
+  cache <- riemdp:::cache
+  trial <- function() neighbour_trial("dp_mean", "wrapped_gaussian", "csv", 227)$findings
+  trial()
+  for (filled in 492:499) {
+    rm(list = ls(cache), envir = cache)
+    for (i in seq_len(filled)) assign(paste("filler", i), 1, envir = cache)
+    expect_identical(trial(), character())
+  }
+})
+
 test_that("nothing but noise tells two neighbours apart", {
   table <- neighbour_table()
   # Some of all: each case, and each function by each form (in the short form each form by some function), once or more; first what has
