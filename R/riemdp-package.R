@@ -44,9 +44,9 @@
 #    dp-variance-object dp-conformal-object population-equation lm-population dp-test-object dp-lm-object
 #    dp-glm-object tidy dp-pca-object dp-groups-object curve-population dp-regression-object dp-spline-object
 #    dp-optimize-object postprocess
-#  8  Pictures and the roof: plots, reports, the app, readers, what is entered at loading
-#    plot-colours picture plot-manifold theme plot-regression plot-release plot-modes plot-accountant explore-plan image
-#    embedding figure-data datashield zzz riemdp-package
+#  8  Pictures and the roof: plots, reports, the app, what is entered at loading
+#    plot-colours picture plot-manifold theme plot-regression plot-release plot-modes plot-accountant explore-plan
+#    datashield zzz riemdp-package
 
 #' Differential privacy where data are curved
 #'

@@ -24,6 +24,15 @@ directory = sys.argv[1]
 arrays = {}
 
 
+def frechet_mean(space, method, epsilon, max_iter):
+    """Its estimator; until 2.8.0 settings had a method of their own."""
+    settings = {"epsilon": epsilon, "max_iter": max_iter}
+    try:
+        return FrechetMean(space, method=method, optimizer_kwargs=settings)
+    except TypeError:
+        return FrechetMean(space, method=method).set(**settings)
+
+
 def load(name, shape):
     """Array written by R; R's last index runs slowest, as numpy's first does."""
     if name not in arrays:
@@ -86,9 +95,7 @@ def call_of(request):
             if request["kind"] == "kendall":
                 x = space.projection(x)  # raw landmarks: centred and scaled, as riemdp does inside
                 target = space.quotient
-            estimator = FrechetMean(target, method=method)
-            estimator.set(epsilon=epsilon, max_iter=max_iter)
-            return estimator.fit(x).estimate_
+            return frechet_mean(target, method, epsilon, max_iter).fit(x).estimate_
 
         return mean
     metric = space.metric

@@ -114,7 +114,6 @@ noise_bench <- function() {
     r
   })
   limits <- c(`SPD(11)` = 2e-6, `sphere, 784 coordinates` = 12e-6)
-  met <- function(ok) if (ok) "met" else "**not met**"
   ours <- vapply(names(limits), function(i) median(vapply(Filter(function(t) t$work == i, table), `[[`, 0, "ours")), 0)
   c(
     "| tangent space | riemdp, batch, a draw | allowed | |", "|---|---|---|---|",

@@ -1,6 +1,7 @@
 # One adapter a peer and kind of work. An adapter turns records into the peer's own form (not timed), makes the call
 # (timed) and turns the answer back (not timed). `settings` are the peer's own arguments; the bench tries them on a
-# small draw of the same law and takes the cheapest that comes within 1e-9 of the oracle, or else the most accurate.
+# small draw of the same law and takes the cheapest that comes within 1e-9 of the oracle, or else the most accurate. Where there are
+# settings the peer is timed as it comes, too, with `defaults` where a call has to name them.
 #
 # An entry is list(time = function(inner), answer = function()): CPU seconds of `inner` calls, and the last call's
 # answer.
@@ -292,7 +293,7 @@ geomstats_settings <- c(
 )
 
 geomstats_mean <- function(kind, native = identity, shape = drop, settings = geomstats_settings) {
-  list(settings = settings, make = function(d, setting) {
+  list(settings = settings, defaults = list(epsilon = 1e-4, method = "default"), make = function(d, setting) {
     size <- if (is.complex(d$x)) c(nrow(d$x), 2) else if (is.matrix(d$x)) c(ncol(d$x), 1) else dim(d$x)[1:2]
     geomstats_entry(kind, "mean", size[1], size[2], list(native(d$x)), function(a) shape(a, size), setting)
   })

@@ -38,7 +38,6 @@
     X(chunk_steps, 7)                                                                                                  \
     X(coords, 3)                                                                                                       \
     X(count, 2)                                                                                                        \
-    X(covariance_descriptors, 3)                                                                                       \
     X(dist, 3)                                                                                                         \
     X(dist_matrix, 2)                                                                                                  \
     X(euclidean_mean, 12)                                                                                              \
@@ -84,7 +83,6 @@
     X(placed, 4)                                                                                                       \
     X(pld_cells, 3)                                                                                                    \
     X(pld_merge, 3)                                                                                                    \
-    X(poincare_embedding, 4)                                                                                           \
     X(pointwise_mean, 10)                                                                                              \
     X(points, 4)                                                                                                       \
     X(points_rows, 3)                                                                                                  \

@@ -141,13 +141,6 @@ kinds <- list(
     p <- mf_facts(k$M)
     if (runif(1) < 0.5) NULL else c(0, pick(0, 1), 2, rep(if (p$rows == 0) as.double(k$one) else rep(0, p$ambient), 3), double(2 * p$ambient))
   },
-  colour_images = function(k) array(runif(5 * 6 * 3 * 2), c(5, 6, 3, 2)), colour_image = function(k) array(runif(5 * 6 * 3), c(5, 6, 3)),
-  grey_images = function(k) array(runif(24), c(2, 3, 4)), shares = function(k) c(0.3, 0.6, 0.1), pixels = function(k) pick(5, 6),
-  ball = function(k) hyperbolic(2, "ball"), edges = function(k) rbind(c(1, 2), c(2, 3)), ball_points = function(k) matrix(runif(6) / 2, 3),
-  embedding_settings = function(k) list(nodes = 3, negatives = pick(0, 2), epochs = 2, burn_in = pick(0, 1), lr = 0.1, burn_factor = 0.1),
-  wordnet = function(k) keep(k, "wordnet", small_wordnet()),
-  wordnet_root = function(k) "mammal.n.01", wordnet_leaf = function(k) pick("cat.n.01", character()),
-  embedding = function(k) keep(k, "embedding", poincare_embedding(rbind(c(1, 2), c(2, 3)), 2, epochs = 2)),
   budget = function(k) dp_ledger(NULL, 50, 1e-5), checkpoint_file = function(k) tempfile(fileext = ".rds"),
   paused_file = function(k) pause(k)$file, paused_problem = function(k) pause(k)$problem, paused_ledger = function(k) pause(k)$ledger,
   loss = function(k) function(w, z) 1, own_gradient = function(k) function(w, z) 0 * w, sphere = function(k) sphere(2),
@@ -428,14 +421,6 @@ pause <- function(k) {
 }
 
 # a dictionary of two synsets
-small_wordnet <- function() {
-  path <- tempfile("wordnet")
-  dir.create(path)
-  writeLines(c("00000200 05 n 01 mammal 0 000 | gloss", "00000300 05 n 01 cat 0 001 @ 00000200 n 0000 | gloss"), file.path(path, "data.noun"))
-  writeLines(c("cat n 1 1 @ 1 0 00000300", "mammal n 1 1 @ 1 0 00000200"), file.path(path, "index.noun"))
-  path
-}
-
 pick_event <- function() {
   list(event_gaussian(1), event_pure(0.3), event_compose(event_poisson(0.01, event_gaussian(1)), times = 10),
        event_sample(0.1, event_laplace(1)), event_zcdp(0.1), event_parallel(event_pure(1), event_pure(0.5)),
@@ -637,12 +622,6 @@ arguments <- c(
   dp_optimize = paste("problem data=x epsilon delta=small start=one clip=positive lr=small steps=count individual=count unit=unit_any neighbours ledger=budget",
                       "checkpoint=checkpoint_file"),
   dp_resume = "checkpoint=paused_file problem=paused_problem data=x ledger=paused_ledger",
-  covariance_descriptors = "images=colour_images eta=small weights=shares", image_tiles = "image=colour_image size=whole channels=two",
-  images_to_sphere = "images=grey_images", simulate_tissue = "n=count size=pixels", simulate_digits = "n=count size=pixels",
-  read_wordnet_mammals = "path=wordnet root=wordnet_root drop=wordnet_leaf",
-  poincare_embedding = "edges dimension=two epochs=count negatives=count lr=small burn_in=count",
-  riemdp_covariance_descriptors = "images=colour_images weights=shares eta=small",
-  riemdp_poincare_embedding = "M=ball edges start=ball_points settings=embedding_settings",
   dp_lm = "formula=lm_formula data=lm_data_any epsilon bounds=lm_bounds method=lm_method r_squared=small unit=lm_unit subset=lm_subset",
   dp_glm = "formula=glm_formula data=glm_data epsilon bounds=glm_bounds family=glm_family quantile=share unit=lm_unit weights=lm_weights subset=lm_subset",
   dp_residual_scale = "fit=scaled_release data=scaled_data epsilon bound=positive unit=unit_any source=note ledger",
@@ -685,7 +664,7 @@ classes <- c(riemdp_spline = "spline_release", riemdp_spline_regression = "splin
              riemdp_accountants = "accountants_table", riemdp_region = "region", riemdp_mean_plan = "mean_plan",
              riemdp_region_plan = "region_plan", riemdp_mechanism_table = "spaces_table",
              riemdp_optimum = "optimum", riemdp_problem = "problem", riemdp_optimize = "private_optimum",
-             riemdp_poincare_embedding = "embedding", riemdp_chunks = "in_chunks", riemdp_geodesic_regression_chunks = "curve_chunks",
+             riemdp_chunks = "in_chunks", riemdp_geodesic_regression_chunks = "curve_chunks",
              riemdp_lm = "lm_release", riemdp_glm = "glm_release", summary.riemdp_lm = "lm_summary", riemdp_lm_plan = "lm_plan")
 
 all_methods <- function() {

@@ -1574,17 +1574,7 @@ mutant("core-point-unchecked", "src/core/core.c", "int status = h->m.ops->check_
 mutant("core-laplace-scale", "src/core/core.c", "laplace_make(&law, &h->m, sigma)", "laplace_make(&law, &h->m, 0.8 * sigma)", "draws through the C interface have the scale that was asked for", "^core$")
 mutant("core-mean-start", "src/core/core.c", "weights ? weights + begin : NULL", "NULL", "the C interface's mean is R's, bit for bit", "^core$")
 mutant("core-callable-wrong", "src/init.c", '"rdp_" #name, (DL_FUNC)', '"rdp_" #name "_", (DL_FUNC)', "the C interface is found by its names", "^core$")
-
-# ---- readers, and the data of the papers' figures -------------------------------------------------------------------------------------------------
-
-mutant("sphere-image-without-light", "R/image.R", "  x[bad, ] <- 1\n", "", "an image that gives no direction is a fixed point", "image")
-mutant("descriptor-of-the-first", "src/ffi/ffi_readers.c", "REAL(in->images) + i * rows", "REAL(in->images) + 0 * i * rows", "a descriptor is a function of its own image", "image")
-mutant("descriptor-derivative", "src/readers/image.c", "return i < 0 ? 0 :", "return i < 0 ? 1 :", "pixels beyond the border repeat it", "image")
-mutant("embedding-negative-has-edge", "src/readers/embedding.c", "if (w == u || has_edge(e, u, w))", "if (w == u)", "nodes with an edge are no negatives", "embedding")
-mutant("embedding-out-of-the-ball", "src/readers/embedding.c", "    into_ball(n, x + u * n);\n", "", "no step leaves the ball", "embedding")
-mutant("figure-data-other-size", "R/figure-data.R", 'figure_function("simulate_digits")(n, size)', 'figure_function("simulate_digits")(n, 28)', "arguments are handed over", "image")
-mutant("figure-field-variance", "inst/reproduce/data.R", "/ sum(weights^2)", "/ sum(weights)", "a simulated field has unit variance", "image")
-mutant("figure-wordnet-leaf", "inst/reproduce/data.R", "if (any(found[out] %in% parent[keep]))", "if (FALSE)", "leaves only are left out", "wordnet")
+mutant("figure-field-variance", "inst/reproduce/data.R", "/ sum(weights^2)", "/ sum(weights)", "a simulated field has unit variance", "figure-data")
 
 # ---- the tables of manifolds, and words in the place of numbers ------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@
 # deviations over the runs.
 
 suppressPackageStartupMessages(library(riemdp))
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1])), "data.R"))
 
 given <- commandArgs(TRUE)
 mode <- if (length(given) >= 1) match.arg(given[1], c("quick", "full")) else "quick"

@@ -945,7 +945,8 @@ test_that("interrupted and refused runs leave a ledger as the rules say", {
 })
 
 test_that("step sizes may depend on the number of steps, and those of principal components fall", {
-  x <- images_to_sphere(simulate_digits(30, 4))
+  set.seed(30)
+  x <- mf_random(sphere(15), 30, sd = 0.3)
   r <- dp_pca(x, epsilon = 1, delta = 1e-6, bound = 1, steps = 5)
   expect_equal(r$trace$lr, 8 * (1 / 32)^(0:4 / 4))
   expect_equal(nrow(dp_pca(x, epsilon = 1, delta = 1e-6, bound = 1, mechanism = "rgd")$trace), 20)
