@@ -9,9 +9,12 @@
 #' Where records spread alike in all directions a ball is smaller; where they don't, and there is enough budget to learn
 #' it, an ellipsoid is. A guess with a number for each direction shows that.
 #'
-#' A ball's size is that which [confint()][confint.riemdp_mean()] would make of releases without noise, for records
-#' around the centre. An ellipsoid's is the mean over draws of the covariance's noise, simulated from its law with
-#' a fixed seed.
+#' A ball's size is the mean, over the law of the noise, of what [confint()][confint.riemdp_mean()] would make of
+#' releases for records around the centre. `coverage` is how often such balls hold the population's mean if records
+#' spread as guessed: with a small share they are small when noise has made the mean square small, and hold less often
+#' than they say. Shares whose balls fall short by more than .01 aren't chosen, nor are ellipsoids of these shares. An
+#' ellipsoid's size is the mean over draws of the covariance's noise, simulated from its law with a fixed seed; its
+#' coverage isn't told.
 #'
 #' @inheritParams dp_mean_plan
 #' @param n number of records, or of units.
@@ -26,9 +29,10 @@
 #'   `method = "finite"`, balls are told.
 #' @return A data frame of class `riemdp_region_plan` with a row for each share and kind: `share`, `kind`, `mechanism`
 #'   (the mean's), `estimate` (radius of the region about the records' mean), `region` (radius of the region about the
-#'   population's; of an ellipsoid that of a flat ball of its volume), `chosen` (the smallest region; of several the
-#'   smallest share) and `note` (why a share can't be served). Its attributes are `reach`, the radius beyond which the
-#'   public ball says more, and `plain`, the radius without privacy.
+#'   population's; of an ellipsoid that of a flat ball of its volume), `coverage` (of a ball that isn't `"finite"`),
+#'   `chosen` (the smallest region that holds as often as it says; of several the smallest share) and `note` (why a
+#'   share can't be served). Its attributes are `reach`, the radius beyond which the public ball says more, and `plain`,
+#'   the radius without privacy.
 #' @seealso [dp_mean()], [dp_covariance()], [dp_mean_plan()], [confint.riemdp_mean()]
 #' @examples
 #' plan <- dp_region_plan(sphere(2), n = 1000, epsilon = 1, radius = 0.7, spread = 0.2)
@@ -58,16 +62,27 @@ dp_region_plan <- function(M, n, epsilon, center = NULL, radius, ..., spread, le
   rows <- Map(function(share, kind) {
     size <- if (kind == "ball") ball_size else ellipsoid_size
     tryCatch(size(M, n, epsilon, center, radius, delta, share, rest), riemdp_error_unsupported = function(e) {
-      data.frame(mechanism = NA_character_, estimate = NA_real_, region = NA_real_, note = conditionMessage(e))
+      data.frame(mechanism = NA_character_, estimate = NA_real_, region = NA_real_, coverage = NA_real_,
+                 note = conditionMessage(e))
     })
   }, table$share, table$kind)
   out <- cbind(table, do.call(rbind, rows))
-  out$chosen <- seq_len(nrow(out)) == c(which.min(out$region), 0)[1]
+  out$chosen <- seq_len(nrow(out)) == c(smallest_region(out, rest$level), 0)[1]
   spread <- rest$spread
-  structure(out[c("share", "kind", "mechanism", "estimate", "region", "chosen", "note")],
+  structure(out[c("share", "kind", "mechanism", "estimate", "region", "coverage", "chosen", "note")],
             class = c("riemdp_region_plan", "data.frame"), level = level, method = method, n = n, epsilon = epsilon,
             manifold = label_manifold(M), reach = check_radius(M, radius, center)$radius,
             plain = exp(mean(log(spread))) * sqrt(stats::qchisq(level, length(spread)) / n))
+}
+
+# A small share's sums are mostly noise: its regions are small where they hold less often. Of those that hold as often
+# as they say, but for .01, the smallest; where none does, that which holds most often. An ellipsoid learns more numbers
+# from its share than a ball does, so it isn't trusted where the ball isn't.
+smallest_region <- function(out, level) {
+  short <- out$share[!is.na(out$coverage) & out$coverage < level - 0.01]
+  holds <- !out$share %in% short
+  if (any(holds & !is.na(out$region))) return(which.min(ifelse(holds, out$region, NA)))
+  which.max(out$coverage)
 }
 
 # one for each coordinate
@@ -101,8 +116,34 @@ ball_size <- function(M, n, epsilon, center, radius, delta, share, rest) {
   plan <- plan_mean(M, ask)
   check_squares_target(plan, ask)
   r <- mean_release(list(value = ask$center, squares = squares_expected(M, ask, rest$spread)), plan, ask, list())
-  data.frame(mechanism = plan$mechanism, estimate = mean_region(r, rest$level)$radius,
-             region = population_region(r, rest$level, rest$method)$radius, note = NA_character_)
+  sizes <- vapply(squares_drawn(r$squares), function(squares) {
+    r$squares <- squares
+    population_region(r, rest$level, rest$method)$radius
+  }, 0)
+  data.frame(mechanism = plan$mechanism, estimate = mean_region(r, rest$level)$radius, region = mean(sizes),
+             coverage = if (rest$method == "finite") NA_real_ else
+               mean(vapply(sizes, region_coverage, 0, r, rest$level)),
+             note = NA_character_)
+}
+
+# Released sums as their noise may leave them: the middles of nine parts of its law, for the two numbers in orders that
+# have nothing to do with each other
+squares_drawn <- function(s) {
+  k <- stats::ppoints(9, 0.5)
+  noise <- -sign(k - 0.5) * log(1 - abs(2 * k - 1))
+  lapply(seq_along(k), function(i) {
+    s$sum <- s$sum + s$scale * noise[i]
+    if (!is.null(s$norm)) s$norm <- s$norm + s$norm_scale * noise[c(5, 1, 9, 3, 7, 2, 8, 4, 6)[i]]
+    s
+  })
+}
+
+# the chance that a ball of this size holds the mean of a population that spreads as the sums without noise say
+region_coverage <- function(size, r, level) {
+  r$squares[intersect(c("scale", "norm_scale"), names(r$squares))] <- 0
+  both <- population_law(mf_facts(r$manifold)$dimension, check_radius(r$manifold, r$radius, r$center), r$squares,
+                            function(level) mean_region(r, level)$radius, level, r$n)
+  sum(both$weight[both$length <= size]) / sum(both$weight)
 }
 
 # over so many draws of the covariance's noise
@@ -121,7 +162,7 @@ ellipsoid_size <- function(M, n, epsilon, center, radius, delta, share, rest) {
     exp(mean(log(covariance_region(r, s, rest$level)$half_axes)))
   }, 0)
   data.frame(mechanism = r$mechanism, estimate = mean_region(r, rest$level)$radius, region = mean(half),
-             note = NA_character_)
+             coverage = NA_real_, note = NA_character_)
 }
 
 # what would be released of records that spread so around the centre, if no noise were added
@@ -148,6 +189,7 @@ print.riemdp_region_plan <- function(x, ...) {
   table <- as.data.frame(x)
   print(data.frame(share = table$share, kind = table$kind, mechanism = table$mechanism,
                    estimate = signif(table$estimate, 3), population = signif(table$region, 3),
+                   coverage = ifelse(is.na(table$coverage), "", sprintf("%.3f", table$coverage)),
                    chosen = ifelse(table$chosen, "<-", "")), row.names = FALSE)
   say <- function(...) cat(strwrap(paste0(...), exdent = 2), sep = "\n")
   for (note in unique(stats::na.omit(table$note))) say(note)

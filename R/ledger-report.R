@@ -62,6 +62,7 @@ format.riemdp_ledger <- function(x, ...) {
   e <- symbol("epsilon")
   # of analysts one line for each data set: summary() has those for parts
   shown <- Filter(function(a) is.na(a$analyst) || !nzchar(a$part), ledger_accounts(x))
+  crumb <- 1e-12 # of a limit: what rounding leaves
   lines <- vapply(shown, function(a) {
     room <- largest_release(x, a)
     best <- if (is_each(x$rule)) seq_along(units) else c(which.max(a$left[-length(units)] / x$limits[-length(units)]),
@@ -70,8 +71,9 @@ format.riemdp_ledger <- function(x, ...) {
     sprintf(
       "%s: %s%s; %s", account_words(a),
       if (nzchar(a$part)) "" else sprintf("%d release%s, ", as.integer(a$releases), if (a$releases == 1) "" else "s"),
-      paste0("left ", paste(sprintf("%s %.4g of %.4g", units[shown], a$left[shown], a$limits[shown]), collapse = ", ")),
-      if (room > 0) LEDGER_RULES[[x$rule]]$enough(room) else
+      paste0("left ", paste(sprintf("%s %.4g of %.4g", units[shown], ifelse(a$left > crumb * a$limits, a$left, 0)[shown],
+                                    a$limits[shown]), collapse = ", ")),
+      if (room > crumb * max(a$limits)) LEDGER_RULES[[x$rule]]$enough(room) else
         LEDGER_RULES[[x$rule]]$nothing %||% "nothing more can be released"
     )
   }, "")

@@ -229,6 +229,12 @@ edge_of <- function(chance, tail, rising) {
 # noise is even in all directions, and what was released minus a draw of its noise stands for what is true
 # (proofs/inference.md, section 5).
 population_asymptotic <- function(d, ball, s, noise, level, n) {
+  both <- population_law(d, ball, s, noise, level, n)
+  weighted_quantile(both$length, both$weight, level)
+}
+
+# the law of both errors together: lengths and their weights
+population_law <- function(d, ball, s, noise, level, n) {
   known <- population_known(d, ball, s, noise, level, n)
   each <- lapply(seq_along(known$square), function(i) {
     sampling_lengths(known$square[i], known$norm[i], d, n, known$cells) / known$bend[i]
@@ -237,7 +243,7 @@ population_asymptotic <- function(d, ball, s, noise, level, n) {
   sampled <- at_cells(unlist(each), rep(weight, length(each)), known$cells)
   turn <- even_turns(d)
   both <- as.vector(outer(sampled^2, known$far^2, `+`)) + 2 * outer(as.vector(outer(sampled, known$far)), turn)
-  weighted_quantile(sqrt(pmax(0, as.vector(both))), rep(as.vector(outer(weight, weight)), length(turn)), level)
+  list(length = sqrt(pmax(0, as.vector(both))), weight = rep(as.vector(outer(weight, weight)), length(turn)))
 }
 
 # cosines of the angle between a given direction and an even one

@@ -873,4 +873,9 @@ test_that("ledgers print, and draw what is left", {
   full <- dp_ledger(NULL, 1)
   ledger_spend(full, event_pure(1))
   expect_output(print(full), "nothing more can be released")
+  # what rounding leaves is nothing, too
+  crumbs <- dp_ledger(NULL, 1.5)
+  dp_mean(matrix(0, 20, 2), euclidean(2), 1, center = c(0, 0), radius = 1, variance = 0.1, ledger = crumbs)
+  ledger_spend(crumbs, event_pure(0.5))
+  expect_output(print(crumbs), "left epsilon 0 of 1.5; nothing more can be released", fixed = TRUE)
 })

@@ -393,6 +393,7 @@ test_that("a plan of shares tells the regions that releases have, from public nu
   expect_s3_class(plan, "riemdp_region_plan")
   expect_identical(plan$share, c(0.1, 0.3))
   expect_identical(which(plan$chosen), which.min(plan$region))
+  expect_lt(max(abs(plan$coverage - 0.95)), 0.01)
   expect_identical(plan, dp_region_plan(M, n = 400, epsilon = 2, center = c(1, 0, 0), radius = 0.7, spread = c(0.2, 0.2), kind = "ball",
                                          shares = c(0.1, 0.3)))
   center <- c(0, 0, 1)
@@ -405,6 +406,19 @@ test_that("a plan of shares tells the regions that releases have, from public nu
   expect_equal(plan$region[1], mean(radii[2, ]), tolerance = 0.05)
   finite <- dp_region_plan(M, n = 400, epsilon = 2, radius = 0.7, spread = 0.2, shares = 0.1, method = "finite")
   expect_equal(finite$region, mean(radii[3, ]), tolerance = 0.05)
+  # a share whose sums are mostly noise has smaller balls that hold less often: they are told so, and aren't chosen
+  flat <- dp_region_plan(euclidean(2), n = 182, epsilon = 1, radius = 1, spread = 0.6, shares = c(0.005, 0.1, 0.3))
+  inside <- with_simulation(8, vapply(c(0.005, 0.3), function(share) {
+    mean(replicate(1000, {
+      a <- stats::runif(182, 0, 2 * pi)
+      at <- confint(dp_mean(sqrt(0.72) * cbind(cos(a), sin(a)), euclidean(2), 1, center = c(0, 0), radius = 1, variance = share))
+      sqrt(sum(at$center^2)) <= at$radius
+    }))
+  }, 0))
+  expect_lt(max(abs(inside - flat$coverage[c(1, 3)])), 0.05) # four standard errors of the first, and angles are no normal vectors
+  expect_lt(flat$coverage[1], 0.92)
+  expect_lt(flat$region[1], flat$region[2])
+  expect_equal(flat$share[flat$chosen], 0.1)
   # little noise: little is needed for the mean square, and the region comes near that without privacy
   rich <- dp_region_plan(euclidean(1), n = 1e6, epsilon = 5, radius = 1, spread = 0.2)
   expect_lt(rich$share[rich$chosen], 0.1)
