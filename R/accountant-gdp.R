@@ -65,11 +65,11 @@ gaussian_delta <- function(mu, epsilon, below = FALSE) {
   a <- stats::pnorm(at, log.p = TRUE)
   b <- epsilon + stats::pnorm(-mu / 2 - epsilon / mu, log.p = TRUE)
   # rounding (proofs/gaussian.md, section 1)
-  out <- exp(a) * -expm1(pmin(b - a, 0))
-  small <- 1e-14 * pmin(mu / 2 + epsilon / mu, 1e300) * stats::dnorm(at)
+  out <- exp(a) * -expm1(pmin.int(b - a, 0))
+  small <- 1e-14 * pmin.int(mu / 2 + epsilon / mu, 1e300) * stats::dnorm(at)
   margin <- 1e-13 * (1 + abs(a)) * exp(a) + small
   if (below) return(ifelse(at > -37, pmax(0, out - margin), 0))
-  pmin(1, 1e-307 + ifelse(at > -40, out + margin, 0))
+  pmin.int(1, 1e-307 + either(at > -40, out + margin, 0))
 }
 
 # Symmetric spaces without negative curvature whose volume density is log-concave: that of the flat space, and below

@@ -159,10 +159,6 @@ site <- function(n, ask) {
   structure(list(n = as.double(check_count(n, "n", most = 2^31 - 1)), ask = ask), class = "riemdp_site")
 }
 
-holds_code <- function(v) {
-  is.function(v) || is.language(v) || is.environment(v) || (is.list(v) && any(vapply(v, holds_code, NA)))
-}
-
 is_positive <- function(v) is.numeric(v) && length(v) == 1 && is.finite(v) && v > 0
 
 share_assumption <- function(shares) {

@@ -208,5 +208,7 @@ check_only_sums <- function(records, served) {
 # whether what is asked for records is such a source, or holds one somewhere
 holds_sums <- function(x) {
   if (is_chunks(x)) return(gives_sums(x))
-  is.list(x) && !is.data.frame(x) && length(x) <= 50 && any(vapply(unname(unclass(x)), holds_sums, NA))
+  if (!is.list(x) || is.data.frame(x) || length(x) > 50) return(FALSE)
+  for (one in unclass(x)) if (is.list(one) && holds_sums(one)) return(TRUE)
+  FALSE
 }

@@ -125,6 +125,20 @@ PLANNED <- c("M", "epsilon", "center", "radius", "delta", "calibration", "timing
 
 # these with the plan's answers, and the mechanism; `given`: the names of the call's arguments
 planned_arguments <- function(plan, given, x) {
+  # (of a plan that is where code may be, that of a user's manifold)
+  facts <- list(plan, attr(plan, "ask"), given)
+  answers <- latest("plan given", facts, function() answered_arguments(plan, given, x))
+  check_one_mean(given, x)
+  answers
+}
+
+check_one_mean <- function(given, x) {
+  if (any(c("by", "levels", "suppress") %in% given) || inherits(x, "formula") && !identical(x[[length(x)]], 1)) {
+    abort_riemdp("unsupported", "a plan is about one mean: of groups there is none.")
+  }
+}
+
+answered_arguments <- function(plan, given, x) {
   made <- inherits(plan, "riemdp_mean_plan") && is.data.frame(plan) && whole_plan(plan)
   asked <- if (made) attr(plan, "ask")$arguments
   if (!is.list(asked)) {
@@ -136,9 +150,7 @@ planned_arguments <- function(plan, given, x) {
     abort_riemdp("argument", paste0("`", twice[1], "` is the plan's to say: leave it out, or `plan`.",
                                     if (twice[1] == "M") " Variables of a formula are named: `data = `."))
   }
-  if (any(c("by", "levels", "suppress") %in% given) || inherits(x, "formula") && !identical(x[[length(x)]], 1)) {
-    abort_riemdp("unsupported", "a plan is about one mean: of groups there is none.")
-  }
+  check_one_mean(given, x)
   row <- if (nrow(plan) == 1) 1L else which(plan$chosen)
   if (length(row) != 1) {
     abort_riemdp("argument", "the plan has chosen no mechanism: give one of its rows, e.g. plan[1, ].")

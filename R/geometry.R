@@ -95,7 +95,7 @@ mf_project <- function(M, x) .Call(riemdp_project, M, x)
 # user's functions only the check is asked.
 point_held <- function(M, value, center) {
   user <- of_user(M)
-  held <- function(p) isTRUE(unless(mf_is_point(M, p) && (user || is.finite(mf_dist(M, center, p))), FALSE))
+  held <- function(p) isTRUE(unless(mf_is_point(M, p) && (user || is.finite(.Call(riemdp_dist, M, center, p))), FALSE))
   if (held(value)) return(value)
   near <- unless(mf_project(M, value), center)
   if (held(near)) near else center
@@ -167,7 +167,7 @@ mf_from_coords <- function(M, p, a) .Call(riemdp_from_coords, M, p, a)
 #' mf_is_point(sphere(1), rbind(c(1, 0), c(1, 1), c(NA, 0)))
 #' @export
 mf_check <- function(M, x) {
-  check_points(x, M)
+  if (is.object(x)) check_points(x, M) else .Call(riemdp_check, M, x)
   invisible(x)
 }
 

@@ -236,7 +236,9 @@ summary.riemdp_guarantee <- function(object, ...) {
 new_release <- function(value, kind, ..., guarantee) {
   facts <- list(...)
   if (guarantee$label == "none") facts <- nominal_names(facts)
-  structure(c(list(value = value), facts, list(guarantee = guarantee)), class = c(kind, "riemdp_release"))
+  release <- c(list(value = value), facts, list(guarantee = guarantee))
+  class(release) <- c(kind, "riemdp_release")
+  release
 }
 
 # Where nothing is promised no number goes by the bare name of a promise, also not deep inside

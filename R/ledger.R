@@ -475,13 +475,15 @@ spend_cost <- function(ledger, cost, entry, data_set, part) {
 # What a release does to the data, from its guarantee: the event that a ledger prices. NULL where nothing is promised.
 release_event <- function(g) {
   if (g$label == "none") return(NULL)
-  if (is.finite(g$mu) && g$mu > 0 && g$mu_slack <= LATTICE_SLACK) {
-    event_gaussian(1 / g$mu, adjacency = g$adjacency)
-  } else if (g$delta > 0) {
-    event_approx(g$epsilon, g$delta, adjacency = g$adjacency)
-  } else {
-    event_pure(g$epsilon, adjacency = g$adjacency)
-  }
+  latest("event", g, function() {
+    if (is.finite(g$mu) && g$mu > 0 && g$mu_slack <= LATTICE_SLACK) {
+      event_gaussian(1 / g$mu, adjacency = g$adjacency)
+    } else if (g$delta > 0) {
+      event_approx(g$epsilon, g$delta, adjacency = g$adjacency)
+    } else {
+      event_pure(g$epsilon, adjacency = g$adjacency)
+    }
+  })
 }
 
 # Takes the price of a release that is about to be drawn; what the release then says about it. Everything here is

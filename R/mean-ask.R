@@ -2,14 +2,15 @@
 
 # list(M, data): a formula's variables may stand behind it, before M or, where M is named, alone
 asked_variables <- function(x, M, data, ...) {
-  behind <- c(if (!is.null(M)) list(M), list(...))
-  variables <- vapply(behind, function(v) is.list(v) && !inherits(v, "riemdp_manifold"), NA)
-  there <- sum(variables) == 1 && length(behind) <= 2 && !any(nzchar(...names()))
-  if (!inherits(x, "formula") || !is.null(data) || !there) {
-    check_dots_empty(...)
-    return(list(M = M, data = data))
+  if (inherits(x, "formula") && is.null(data)) {
+    behind <- c(if (!is.null(M)) list(M), list(...))
+    variables <- vapply(behind, function(v) is.list(v) && !inherits(v, "riemdp_manifold"), NA)
+    if (sum(variables) == 1 && length(behind) <= 2 && !any(nzchar(...names()))) {
+      return(list(M = if (!all(variables)) behind[[which(!variables)]], data = behind[[which(variables)]]))
+    }
   }
-  list(M = if (!all(variables)) behind[[which(!variables)]], data = behind[[which(variables)]])
+  check_dots_empty(...)
+  list(M = M, data = data)
 }
 
 # those of a formula's data, or of the records, which lose their column then
@@ -38,9 +39,17 @@ records_or_units <- function(M, x, unit, replace) {
   list(x = x, units = units, n = units$count %||% n)
 }
 
-# What is asked for, checked: public quantities only.
+# What is asked for, checked: public quantities only, so the same ones are checked once. (In a simulation what was
+# released in another passes for public.)
 mean_ask <- function(M, n, epsilon, center, radius, delta, mechanism, sigma, calibration, timing, numerics, max_trials,
                      options, clipped = NULL, variance = NULL, post = FALSE) {
+  asked <- list(M, n, epsilon, center, radius, delta, mechanism, sigma, calibration, timing, numerics, max_trials,
+                options, clipped, variance, post)
+  latest("plan asked for", c(asked, in_simulation()), function() do.call(checked_mean, asked, quote = TRUE))
+}
+
+checked_mean <- function(M, n, epsilon, center, radius, delta, mechanism, sigma, calibration, timing, numerics,
+                         max_trials, options, clipped, variance, post) {
   if (is.null(epsilon) && is.null(sigma) && !(is.list(options) && !is.null(options[["mu"]]))) {
     abort_no_default("epsilon")
   }
@@ -75,18 +84,19 @@ mean_ask <- function(M, n, epsilon, center, radius, delta, mechanism, sigma, cal
 
 # `ask` with where records are and what one of them is; `said`: what is assumed of those in memory
 ask_where <- function(ask, x, units, private_n, said) {
-  ask$sites <- at_sites(x)
+  in_chunks <- is_chunks(x)
+  ask$sites <- in_chunks && at_sites(x)
   if (ask$sites && !is.null(ask$clipped)) {
     abort_riemdp("unsupported", "`clipped` needs a count: sites answer with sums, and with no counts.")
   }
-  ask$summed <- gives_sums(x)
+  ask$summed <- in_chunks && gives_sums(x)
   if (ask$summed) check_summed_mean(ask, x, units, private_n)
-  ask$chunked <- is_chunks(x) && (private_n || is.null(units)) # units' points are in memory
-  ask <- c(ask, noise_of_sites(x))
+  ask$chunked <- in_chunks && (private_n || is.null(units)) # units' points are in memory
+  if (in_chunks) ask <- c(ask, noise_of_sites(x))
   if (!is.null(ask$variance) && !is.null(ask$shares)) {
     abort_riemdp("unsupported", "`variance` isn't available from sites that answer with noisy sums only.")
   }
-  ask$assumptions <- if (is_chunks(x)) chunk_assumptions(x) else said
+  ask$assumptions <- if (in_chunks) chunk_assumptions(x) else said
   ask$unit <- unit_name(units, x)
   ask
 }

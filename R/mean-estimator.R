@@ -3,6 +3,7 @@
 mean_estimator <- list(
   entry = function(plan, ask) entry_words(ask$entry, plan$mechanism, ask$unit),
   parts = c(MEAN_PARTS, MEAN_ERRORS, chosen = "text"),
+  once = "plan of a mean",
   plan = function(ask) {
     plan <- plan_mean(ask$manifold, ask)
     check_squares_target(plan, ask)

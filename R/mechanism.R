@@ -339,7 +339,7 @@ cheap_lattice <- function(plans) {
 # made for them. What is simulated promises nothing, and has a plan of its own.
 plan_mean <- function(M, ask, plans = NULL) {
   make <- function() made_plan(M, ask, plans)
-  if (!is.null(plans) || holds_code(unclass(M)) || holds_code(ask)) return(make())
+  if (!is.null(plans) || holds_code(M) || holds_code(ask)) return(make())
   remembered("plan", list(M, ask, in_simulation()), make)
 }
 

@@ -7,6 +7,7 @@
 #   entry    function(plan, ask): what a ledger calls the release
 #   plan     function(ask): all that is decided before records are touched, a list with `guarantee`, see promise_of()
 #   parts    what else a plan holds: names, and of which of PLAN_KINDS each is
+#   once     where there is one, a name under which the last plans are kept: the same `ask` has the same plan
 #   ready    function(records, plan, ask): where there is one, the last checks before anything is spent, of records
 #            too where the curator asks for that; returns the records
 #   event    function(plan, ask): the price; where there is none, release_event() of the guarantee
@@ -15,7 +16,7 @@
 # `ask` holds public numbers only, so `plan` does. What is drawn passes pay().
 
 release_private <- function(estimator, ask, records, ledger = NULL, data_set = "default", part = NULL) {
-  plan <- typed_plan(estimator$plan(ask), estimator$parts)
+  plan <- planned(estimator, ask)
   note_try(plan$guarantee, ledger)
   part <- check_part(part, records$n)
   if (!is.null(estimator$ready)) {
@@ -31,6 +32,12 @@ release_private <- function(estimator, ask, records, ledger = NULL, data_set = "
   release$draws <- paid$draws
   release$source <- ask$source
   release
+}
+
+# the plan of what is asked; of a simulation it is another one, which promises nothing
+planned <- function(estimator, ask) {
+  make <- function() typed_plan(estimator$plan(ask), estimator$parts)
+  if (is.null(estimator$once)) make() else latest(estimator$once, list(ask, in_simulation()), make)
 }
 
 # What every private call asks of its space, its ledger and the arguments that have no default; `lacking` as for
@@ -95,13 +102,15 @@ out_of_purse <- function(g, expr, event = NULL) {
   mine$stated <- list(epsilon = g$nominal_epsilon, delta = g$nominal_delta,
                       mu = if (isTRUE(g$mu_slack <= LATTICE_SLACK) && g$label != "none") g$mu else NA_real_)
   mine$event <- event
-  mine$taken <- if (!is.null(event)) event_sum(event)
+  mine$taken <- if (!is.null(event)) latest("sum of an event", event, function() event_sum(event))
   mine$held <- g$label != "none" || identical(g$reason, SIMULATED)
   mine$prices <- list()
+  mine$checked <- 0
   purse$open <- mine
   out <- expr
   if (mine$held && !length(mine$prices)) abort_contract("nothing was drawn")
-  if (mine$held) check_paid(mine) # again: a user's callback may have caught the error of a draw
+  # a user's callback may have caught the error of a draw
+  if (mine$held && mine$checked < length(mine$prices)) check_paid(mine)
   list(out = out, draws = drawn_table(mine$prices, g$label == "none"))
 }
 
@@ -109,8 +118,10 @@ out_of_purse <- function(g, expr, event = NULL) {
 drawn_table <- function(prices, nominal) {
   if (!length(prices)) return(NULL)
   column <- function(name) unlist(lapply(prices, `[[`, name), use.names = FALSE)
-  table <- structure(lapply(stats::setNames(nm = names(prices[[1]])), column), class = "data.frame",
-                     row.names = .set_row_names(length(prices)))
+  table <- if (length(prices) == 1) lapply(prices[[1]], as.vector) else
+    lapply(stats::setNames(nm = names(prices[[1]])), column)
+  attr(table, "class") <- "data.frame"
+  attr(table, "row.names") <- .set_row_names(length(prices))
   if (nominal) names(table) <- sub("^(epsilon|delta|mu)$", "nominal_\\1", names(table))
   table
 }
@@ -132,7 +143,8 @@ pay <- function(price) {
 # where that is a sum: of pure and approximate prices, and a Gaussian one, which normal draws are set against first. (Of
 # steps on samples check_told() asks for the very event.)
 check_paid <- function(mine) {
-  all_of <- function(name) unlist(lapply(mine$prices, `[[`, name))
+  first <- if (length(mine$prices) == 1) mine$prices[[1]]
+  all_of <- function(name) if (is.null(first)) unlist(lapply(mine$prices, `[[`, name)) else first[[name]]
   cost <- list(epsilon = sum(all_of("epsilon")), delta = sum(all_of("delta")), mu = sqrt(sum(all_of("mu")^2)))
   words <- function(b) sprintf("epsilon %.10g, delta %.6g and mu %.6g", b$epsilon, b$delta, b$mu)
   if (!covers(mine$stated, cost) || isTRUE(cost$mu > mine$stated$mu * (1 + 1e-9))) {
@@ -141,6 +153,7 @@ check_paid <- function(mine) {
   if (!is.null(mine$taken) && !covers(mine$taken, cost, mine$taken$mu)) {
     abort_contract(sprintf("its draws cost %s, the ledger was told of %s", words(cost), words(mine$taken)))
   }
+  mine$checked <- length(mine$prices)
 }
 
 # that the noise about to be drawn makes this event, and no other is in the ledger

@@ -96,11 +96,14 @@ public_value <- function(x, name) {
 # nothing is known.
 stated_source <- function(source, given = list()) {
   if (!is.null(source)) source <- check_name(source, "source", 1000)
-  given <- Filter(Negate(is.null), given)
   told <- lapply(given, known_origin)
+  if (!length(unlist(told))) return(source %||% NA_character_)
+  there <- !vapply(given, is.null, NA)
+  given <- given[there]
+  told <- told[there]
   known <- !vapply(told, is.null, NA)
   # a call that a plan has written says what the numbers say themselves
-  if (!any(known) || (!is.null(source) && all(unlist(told) == source))) return(source %||% NA_character_)
+  if (!is.null(source) && all(unlist(told) == source)) return(source)
   rest <- names(given)[!known]
   paste(c(paste0(names(given)[known], ": ", unlist(told)),
           source %||% if (length(rest)) paste0(rest, ": not stated")), collapse = "; ")
@@ -108,6 +111,7 @@ stated_source <- function(source, given = list()) {
 
 # of what is a release, or comes from a plan
 known_origin <- function(x) {
+  if (is.null(attributes(x))) return(NULL)
   if (inherits(x, "riemdp_release")) return(released_by(x))
   origin <- if (inherits(x, "riemdp_bounds_plan")) x$source else attr(x, "riemdp_origin")
   if (is_string(origin)) origin

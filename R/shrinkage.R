@@ -71,22 +71,22 @@ shrink_draws <- function(law, t) {
 }
 
 # A mean whose distance t from the centre is as likely anywhere up to a bit beyond the radius, so that none at the edge
-# is drawn inwards too far, and its direction any: nodes, and the log of their weights over a truncated law's constant
+# is drawn inwards too far, and its direction any: nodes, and for each of them and each angle the log of its weight over
+# a truncated law's constant, and how far along the way to the draw it lies
 shrink_prior <- function(law, radius, error) {
   t <- LEGENDRE$angle$x * (radius + min(error / sqrt(law$dimension), radius) / 2)
-  list(t = t, log_w = log(LEGENDRE$angle$w) - vapply(t, function(t) shrink_draws(law, t)$log_sum, 0))
+  log_w <- log(LEGENDRE$angle$w) - vapply(t, function(t) shrink_draws(law, t)$log_sum, 0)
+  list(t = t, log_w = as.vector(outer(log_w, log(law$angles$w), "+")), along = as.vector(outer(t, law$angles$x)))
 }
 
 # mean of t cos(angle) given a draw at distance rho: how far from the centre, on the way to the draw, the guess lies
 guessed_length <- function(law, prior, rho) {
-  log_w <- as.vector(outer(prior$log_w, log(law$angles$w), "+"))
-  along <- as.vector(outer(prior$t, law$angles$x))
   at <- function(rho) {
-    weight <- log_w - law$energy(as.vector(third_side(law$k, prior$t, rho, law$angles$x, outer)))
+    weight <- prior$log_w - law$energy(as.vector(third_side(law$k, prior$t, rho, law$angles$x, outer)))
     weight <- exp(weight - max(weight))
-    sum(weight * along) / sum(weight)
+    sum(weight * prior$along) / sum(weight)
   }
-  pmin(pmax(vapply(rho, at, 0), 0), rho)
+  pmin.int(pmax.int(vapply(rho, at, 0), 0), rho)
 }
 
 # a flat law that stands for one on a space whose triangles have no formula: as wide as that

@@ -775,7 +775,7 @@ mutant("purse-simulated", "R/private-release.R", " || identical(g$reason, SIMULA
 mutant("purse-mu", "R/private-release.R", " || isTRUE(cost$mu > mine$stated$mu * (1 + 1e-9))", "", "draws keep the mu that is stated", "private-release")
 mutant("purse-mu-adds", "R/private-release.R", "gaussian_delta(beyond, rest) <=", "gaussian_delta(beyond, budget$epsilon) <=", "normal draws are paid for beside others", "private-release")
 mutant("purse-delta", "R/private-release.R", "rest >= 0 && left >= 0 && (beyond", "rest >= 0 && (beyond", "draws keep the delta that is stated", "private-release")
-mutant("purse-caught", "R/private-release.R", "  if (mine$held) check_paid(mine) # again: a user's callback may have caught the error of a draw\n", "", "an error that a callback catches stops the release", "private-release")
+mutant("purse-caught", "R/private-release.R", "  if (mine$held && mine$checked < length(mine$prices)) check_paid(mine)\n", "", "an error that a callback catches stops the release", "private-release")
 mutant("purse-unpriced", "R/private-release.R", "    if (mine$held && !isTRUE(length(cost) >= 3 && any(cost > 0) && !anyNA(cost))) abort_contract(\"a draw has no price\")\n", "", "a draw without a price isn't made", "private-release")
 mutant("purse-untold", "R/private-release.R", "estimator$draw(records, plan, ask, budget), event)", "estimator$draw(records, plan, ask, budget))", "what the ledger takes covers what is drawn", "private-release")
 mutant("purse-mu-twice", "R/private-release.R", "  beyond <- sqrt(max(0, cost$mu^2 - (mu * (1 + 1e-9))^2))", "  beyond <- max(0, cost$mu - mu)",
@@ -969,8 +969,8 @@ mutant("edge-half-sure", "R/uncertainty.R", "EDGE_ERROR <- 0.01", "EDGE_ERROR <-
 mutant("edge-share-high", "R/uncertainty.R", "(from_center / ball$radius - EDGE_FROM) / (1 - EDGE_FROM)", "(from_center / ball$radius - EDGE_FROM) / (1 - EDGE_FROM) * 1.3", "the share is what convexity gives", "error-words")
 mutant("region-of-public-ball", "R/mechanism.R", 'identical(r$mechanism, "adaptive") && !is.null', "FALSE && !is.null", "the adaptive region is about the released ball", "error-words")
 mutant("release-event-mu", "R/ledger.R", "event_gaussian(1 / g$mu, adjacency = g$adjacency)", "event_gaussian(1.03 / g$mu, adjacency = g$adjacency)", "a Gaussian release is priced at its mu", "^dp-mean$|ledger")
-mutant("release-event-delta", "R/ledger.R", "  } else if (g$delta > 0) {\n    event_approx(", "  } else if (FALSE) {\n    event_approx(", "the delta of a release is priced", "^dp-mean$|ledger")
-mutant("release-event-pure", "R/ledger.R", "    event_pure(g$epsilon, adjacency = g$adjacency)\n  }\n}", "    event_pure(0.97 * g$epsilon, adjacency = g$adjacency)\n  }\n}", "a pure release is priced at its epsilon", "^dp-mean$|ledger")
+mutant("release-event-delta", "R/ledger.R", "    } else if (g$delta > 0) {\n      event_approx(", "    } else if (FALSE) {\n      event_approx(", "the delta of a release is priced", "^dp-mean$|ledger")
+mutant("release-event-pure", "R/ledger.R", "      event_pure(g$epsilon, adjacency = g$adjacency)\n    }\n  })", "      event_pure(0.97 * g$epsilon, adjacency = g$adjacency)\n    }\n  })", "a pure release is priced at its epsilon", "^dp-mean$|ledger")
 mutant("none-is-free", "R/ledger.R", '  if (g$label == "none") {
     abort_riemdp("ledger"', '  if (FALSE) {
     abort_riemdp("ledger"', "what promises nothing has no price and is refused", "ledger|dp-mean")
@@ -1578,6 +1578,13 @@ mutant("figure-field-variance", "inst/reproduce/data.R", "/ sum(weights^2)", "/ 
 
 # ---- the tables of manifolds, and words in the place of numbers ------------------------------------------------------------------------------------
 
+mutant("wide-lanes-left", "src/base/linalg_wide.c", "        wide_put(n * n, k, z, a);\n    }\n    empty_apart(n * n, count, a);", "        wide_put(n * n, k, z, a);\n    }",
+       "nothing of an earlier group is left in lanes without a matrix", "^geometry-laws$")
+mutant("region-plan-share-that-falls-short", "R/dp-region-plan.R", "out$coverage < level - 0.01]", "out$coverage < 0]", "no share is chosen whose regions hold less often", "^variance$")
+mutant("plan-kept-of-another", "R/numeric.R", "identical(one$facts, facts, FALSE, FALSE, FALSE)", "identical(names(one$facts), names(facts))",
+       "what was asked before is compared", "^private-release$")
+mutant("plan-kept-of-simulation", "R/private-release.R", "latest(estimator$once, list(ask, in_simulation()), make)", "latest(estimator$once, list(ask), make)",
+       "a simulation's plan is no other's", "^(private-release|simulation|dp-mean)$")
 mutant("table-mean-curvature", "src/geometry/manifold_spd_affine.c", "-k / (4 * (double)m->dim)", "-k / (4.2 * (double)m->dim)", "mean curvature is that of the geometry", "geometry-laws")
 mutant("table-mean-curvature-shapes", "src/geometry/manifold_kendall.c", "((double)m->dim + 2) / ((double)m->dim - 1)", "((double)m->dim + 2) / (double)m->dim", "mean curvature is that of the geometry", "geometry-laws")
 mutant("table-volume-growth", "src/geometry/manifold_spd_affine.c", "sqrt(k * (k * k - 1) / 3) / 2", "sqrt(k * (k * k - 1) / 3) / 2.1", "volume grows at the rate that is stated", "geometry-laws")
@@ -1586,7 +1593,7 @@ mutant("table-kng-on-frames", "src/geometry/manifold_stiefel.c", "MANIFOLD_ORTHO
 mutant("class-unlike-name", "src/ffi/ffi.c", "return strcmp(name + 7, family) == 0;", "return 1;", "methods go by the class and C by the name: they agree", "errors")
 mutant("release-no-point", "R/mechanism.R", "point_held(ask$manifold, out$value, ask$center)", "out$value", "a released mean is a point of its space", "uncertainty")
 mutant("region-beyond-doubles", "R/uncertainty.R", " || isTRUE(object$beyond)) NULL else sized", ") NULL else sized", "a stand-in's region doesn't use the noise's law", "uncertainty")
-mutant("plan-untyped", "R/private-release.R", "plan <- typed_plan(estimator$plan(ask), estimator$parts)", "plan <- estimator$plan(ask)", "a plan with a part missing is stopped before anything is spent", "private-release")
+mutant("plan-untyped", "R/private-release.R", "make <- function() typed_plan(estimator$plan(ask), estimator$parts)", "make <- function() estimator$plan(ask)", "a plan with a part missing is stopped before anything is spent", "private-release")
 mutant("plan-of-mean-untyped", "R/mechanism.R", "typed_plan(plan, c(MEAN_PARTS", "(function(plan, parts) plan)(plan, c(MEAN_PARTS", "a plan with a part missing is never shown", "private-release")
 
 # ---- units -------------------------------------------------------------------------------------------------------------------------------------------
@@ -1651,7 +1658,7 @@ mutant("chunk-unit-speaks", "R/chunk-units.R", 'counts = "frame"), private = TRU
 mutant("chunk-unit-outside-twice", "R/chunk-units.R", "as.double(length(unique(unlist(found))))", "as.double(length(unlist(found)))", "a unit is outside once, in however many chunks its rows are", "chunk-units")
 mutant("chunk-unit-all-fetched", "R/chunk-units.R", "%/% max(x$sizes)", "%/% Inf", "rows of few units at a time are fetched", "chunk-units")
 mutant("chunk-unit-sites", "R/mean-records.R", "  if (at_sites(x)) {\n", "  if (FALSE) {\n", "sites tell no keys", "chunk-units")
-mutant("chunk-unit-sized", "R/mean-ask.R", "is_chunks(x) && (private_n || is.null(units))", "is_chunks(x) && is.null(units)", "no private number of units where sizes of chunks are public", "chunk-units")
+mutant("chunk-unit-sized", "R/mean-ask.R", "in_chunks && (private_n || is.null(units))", "in_chunks && is.null(units)", "no private number of units where sizes of chunks are public", "chunk-units")
 mutant("chunk-unit-ball-sized", "R/dp-ball.R", "is_chunks(x) && (!replace || is.null(records$units))", "is_chunks(x) && is.null(records$units)", "no private number of units where sizes of chunks are public", "chunk-units")
 mutant("chunk-unit-lm-rows", "R/chunk-linear.R", "  r$x <- with_shares(r$x, q$share)\n", "", "a row of a chunk counts by its share", "chunk-units")
 mutant("chunk-unit-lm-moments", "R/linear-methods.R", "exact_rows(if (is.null(q$share)) products else products * shares_of(r$x))", "exact_rows(products)", "sums of products over chunks are of averages", "chunk-units")
@@ -1677,7 +1684,7 @@ mutant("source-silence-unprinted", "R/dp-mean-object.R", '    paste0("  ", origi
 mutant("source-silence-unprinted-lm", "R/dp-lm-object.R", "budget_remarks(x$guarantee, x$n), origin_words(x)", "budget_remarks(x$guarantee, x$n), if (is_string(x$source)) origin_words(x)", "print says where it isn't stated", "guarantee")
 mutant("source-unchecked", "R/records.R", 'source <- check_name(source, "source", 1000)', "source <- source", "a source is one string, refused before anything is spent", "guarantee")
 mutant("source-of-sample", "R/dp-lm.R", 'if (from_sample) "the records"', "NULL", "bounds from the records say so", "guarantee")
-mutant("source-release-unsaid", "R/records.R", "if (!any(known) || (", "if (TRUE || (", "public numbers that were released say so", "guarantee")
+mutant("source-release-unsaid", "R/records.R", "if (!is.null(source) && all(unlist(told) == source)) return(source)", "return(source %||% NA_character_)", "public numbers that were released say so", "guarantee")
 mutant("source-rest-unsaid", "R/records.R", 'if (length(rest)) paste0(rest, ": not stated")', "NULL", "a radius beside a released centre isn't taken for one that was released", "guarantee")
 mutant("source-none-public", "R/records.R", 'x$guarantee$label %in% c("pure", "approx", "approx-sampler")', "TRUE", "a release without a proof isn't public", "guarantee")
 mutant("source-radius-none-public", "R/dp-regression.R", 'check_number(public_value(radius, "radius"),', "check_number(if (inherits(radius, \"riemdp_release\")) radius$value else radius,", "nor is its value as a radius", "guarantee")

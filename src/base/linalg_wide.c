@@ -30,6 +30,14 @@ typedef long long wide_mask __attribute__((vector_size(8 * WIDE), aligned(8), ma
 
 enum { WIDE_MOST = 112 };
 
+/* what no matrix stands in is 0, as where lanes go in step: nothing of an earlier group is left for those who add lanes up */
+static void empty_apart(size_t n, size_t count, wide *a)
+{
+    for (size_t j = 0; count < WIDE && j < n; j++)
+        for (size_t k = count; k < WIDE; k++)
+            a[j][k] = 0;
+}
+
 static int chol_apart(size_t n, size_t count, const wide *a, wide *l, wide *r, wide *work)
 {
     double *x = (double *)work;
@@ -54,6 +62,7 @@ static void whiten_apart(size_t n, size_t count, const wide *l, const wide *r, c
         la_whiten(n, x, y, y, rest);
         wide_put(n * n, k, y, s);
     }
+    empty_apart(n * n, count, s);
 }
 
 static void unwhiten_apart(size_t n, size_t count, const wide *l, const wide *s, wide *a, wide *work)
@@ -66,6 +75,7 @@ static void unwhiten_apart(size_t n, size_t count, const wide *l, const wide *s,
         la_unwhiten(n, x, y, y, rest);
         wide_put(n * n, k, y, a);
     }
+    empty_apart(n * n, count, a);
 }
 
 static void inverse_apart(size_t n, size_t count, const wide *l, const wide *r, wide *a, wide *work)
@@ -77,6 +87,7 @@ static void inverse_apart(size_t n, size_t count, const wide *l, const wide *r, 
         la_inverse_from_chol(n, x, y, rest);
         wide_put(n * n, k, y, a);
     }
+    empty_apart(n * n, count, a);
 }
 
 static int symeig_apart(size_t n, size_t count, wide *a, wide *w, int vectors, wide *work)
@@ -91,6 +102,8 @@ static int symeig_apart(size_t n, size_t count, wide *a, wide *w, int vectors, w
         wide_put(n * n, k, x, a);
         wide_put(n, k, y, w);
     }
+    empty_apart(n * n, count, a);
+    empty_apart(n, count, w);
     return STATUS_OK;
 }
 
@@ -103,6 +116,7 @@ static void spectral_apart(size_t n, size_t count, const wide *v, const wide *f,
         la_spectral(n, x, y, z, rest);
         wide_put(n * n, k, z, a);
     }
+    empty_apart(n * n, count, a);
 }
 
 static void product_apart(char ta, char tb, size_t n, size_t count, const wide *a, const wide *b, wide *c, wide *work)
@@ -114,6 +128,7 @@ static void product_apart(char ta, char tb, size_t n, size_t count, const wide *
         la_mul_square(ta, tb, n, x, y, z);
         wide_put(n * n, k, z, c);
     }
+    empty_apart(n * n, count, c);
 }
 
 static void mul_apart(size_t n, size_t count, const wide *a, const wide *b, wide *c, wide *work)

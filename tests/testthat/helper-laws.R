@@ -133,6 +133,23 @@ record <- function(M, x, i) {
 
 gap <- function(a, b) max(abs(a - b))
 
+# What a mean that was stopped on its way tells of its gradient and its squares, which are sums over blocks and lanes, is what the logarithms of
+# single records say
+expect_mean_told <- function(case, count, tolerance) {
+  M <- case$M
+  set.seed(count)
+  from <- record(M, mf_random(M, 2, sd = 0.2), 1)
+  v <- mf_random_tangent(M, from, count + 1) # one alone has another shape
+  v <- scale_records(M, v, c(case$reach * (0.1 + seq_len(count) / count / 4), 0) / mf_norm(M, from, v))
+  keep <- seq_len(count)
+  x <- mf_points(mf_exp(M, from, v), M)[keep]
+  told <- suppressWarnings(frechet_mean(x, M, max_iter = 1, start = from))
+  at <- told$mean
+  g <- colMeans(matrix(mf_coords(M, at, mf_log(M, at, x)), count))
+  expect_lt(abs(told$gradient_norm - sqrt(sum(g^2))), tolerance)
+  expect_equal(told$variance, mean(mf_dist(M, at, x)^2), tolerance = tolerance)
+}
+
 # evaluates under an elapsed time limit that ends with the expression
 with_time_limit <- function(seconds, expr) {
   setTimeLimit(elapsed = seconds, transient = TRUE)

@@ -176,6 +176,10 @@ for (case in all_manifolds()) {
       expect_lt(gap(as.matrix(mf_dist_matrix(M, near))[2, 4], mf_dist(M, record(M, near, 2), record(M, near, 4))), 1e-12)
     })
 
+    if (M$name != "custom") test_that(paste("sums of logarithms are those of the logarithms, for any number of records:", name), {
+      for (count in c(1:3, 5:7, 34)) expect_mean_told(case, count, 1e-8)
+    })
+
     test_that(paste("output may be written over an input:", name), {
       s <- law_pairs(case, 4)
       aliased <- function(name, args, over) .Call(riemdp:::riemdp_aliased, M, name, args, over)
@@ -233,6 +237,13 @@ test_that("the sphere written in R equals the C sphere", {
   expect_lt(gap(mf_log_density(R, p, v / 2), mf_log_density(C, p, v / 2)), 1e-8)
   near <- mf_exp(C, c(0, 0, 1), mf_random_tangent(C, c(0, 0, 1), 30, 0.4))
   expect_lt(gap(frechet_mean(near, R)$mean, frechet_mean(near, C)$mean), 1e-9)
+})
+
+test_that("sums over records of sizes that leave the caches are right in every lane", {
+  # 112 rows is the last size at which four matrices go in step
+  spaces <- list(spd(113), if (!quick()) spd(112), if (!quick()) spd(113, "bures"), if (!quick()) spd(113, "log-euclidean"),
+                 if (!quick()) correlation(113), if (!quick()) hermitian_spd(57))
+  for (M in Filter(Negate(is.null), spaces)) for (count in c(3, 6)) expect_mean_told(list(M = M, reach = 0.2), count, 1e-8)
 })
 
 test_that("large matrices and shapes: the laws at k = 100", {

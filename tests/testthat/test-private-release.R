@@ -435,6 +435,52 @@ test_that("the stored form of what is released is decided by the point and the p
   }
 })
 
+test_that("what was asked before is compared bit by bit, and code is not kept", {
+  forget <- function() rm(list = ls(riemdp:::cache, all.names = TRUE), envir = riemdp:::cache)
+  made <- 0
+  asked <- function(...) riemdp:::latest("a test", list(...), function() made <<- made + 1)
+  facts <- list(list(0), list(-0), list(0L), list(0, NULL), list(NaN), list(NA_real_), list(structure(0, a = 1, b = 2)), list(structure(0, b = 2, a = 1)))
+  for (time in 1:2) for (i in seq_along(facts)) expect_equal(do.call(asked, facts[[i]]), i)
+  expect_equal(do.call(asked, list(2)), made)
+  for (i in seq_len(riemdp:::LATEST)) asked(paste("another", i))
+  before <- made
+  expect_equal(asked(0), before + 1) # so many were asked since
+  for (code in list(mean, quote(a + b), globalenv(), structure(list(list(mean)), class = "riemdp_points"))) {
+    before <- made
+    for (time in 1:2) asked(1, code)
+    expect_equal(made, before + 2)
+  }
+  expect_error(riemdp:::latest("a test", "fails", function() stop("once")), "once")
+  expect_identical(riemdp:::latest("a test", "fails", function() NULL), NULL)
+  forget()
+  # calls that differ in one argument, cold and after all others
+  M <- sphere(2)
+  x <- mf_exp(M, c(0, 0, 1), cbind(matrix(cos(1:100) / 10, 50), 0))
+  base <- list(x, M, epsilon = 1, center = c(0, 0, 1), radius = 0.3, mechanism = "tangent")
+  other <- list(list(), list(epsilon = 1.5), list(center = c(0, 0.6, 0.8)), list(radius = 0.31), list(mechanism = "laplace"),
+                list(mechanism = "laplace", epsilon = 0.5), list(mechanism = "laplace", epsilon = 0.5, post = FALSE),
+                list(mechanism = "laplace", variance = 0.1), list(mechanism = "wrapped_gaussian", delta = 1e-6),
+                list(mechanism = "wrapped_gaussian", delta = 1e-7), list(mechanism = "wrapped", neighbours = "add_remove"), list(numerics = "real"),
+                list(clipped = 0.1), list(source = "a paper"), list(center = structure(c(0, 0, 1), riemdp_origin = "a standard")),
+                list(unit = rep(1:25, 2)), list(epsilon = NULL, sigma = 0.1), list(invalid = "center"), list(timing = "constant"))
+  ask <- function(change) with_simulation(5, do.call(dp_mean, utils::modifyList(base, change)))
+  cold <- lapply(other, function(change) {
+    forget()
+    ask(change)
+  })
+  expect_length(unique(cold), length(other) - 2) # who checks the records isn't told, nor of the time
+  for (time in 1:2) for (i in seq_along(other)) expect_identical(ask(other[[i]]), cold[[i]])
+  # plans
+  plans <- list(dp_mean_plan(M, 50, 1, c(0, 0, 1), 0.3), dp_mean_plan(M, 50, 2, c(0, 0, 1), 0.3), dp_mean_plan(M, 50, 1, radius = 0.3))
+  by_plan <- function(plan, ...) with_simulation(5, dp_mean(x, plan = plan, ...))
+  expect_identical(by_plan(plans[[1]])$guarantee$nominal_epsilon, 1)
+  expect_identical(by_plan(plans[[2]])$guarantee$nominal_epsilon, 2)
+  expect_identical(by_plan(plans[[1]]), by_plan(plans[[3]], center = c(0, 0, 1)))
+  expect_error(by_plan(plans[[1]], center = c(0, 0, 1)), "plan's to say", class = "riemdp_error_argument")
+  expect_error(by_plan(plans[[1]], by = rep(1:2, 25)), "of groups", class = "riemdp_error_unsupported")
+  expect_error(dp_mean(x ~ g, plan = plans[[1]]), "of groups", class = "riemdp_error_unsupported")
+})
+
 test_that("a plan that is kept is that of the same public facts, and of a simulation none", {
   forget <- function() rm(list = ls(riemdp:::cache, all.names = TRUE), envir = riemdp:::cache)
   M <- sphere(2)
