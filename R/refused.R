@@ -64,6 +64,26 @@ confint.riemdp_release <- function(object, parm, level = 0.95, ...) {
                "no region is known for a release of this kind: explain() says what is known of its noise.")
 }
 
+# the answer of a release that is a point, or is one number for each coefficient
+#' @importFrom stats coef
+#' @export
+coef.riemdp_release <- function(object, ...) {
+  value <- object$value
+  if ((is.numeric(value) || is.complex(value)) && !inherits(object, "riemdp_test")) return(value)
+  abort_riemdp("unsupported", "a release of this kind has no coefficients: its answer is `$value`.")
+}
+
+# of records, or of units where the unit is what is protected
+#' @importFrom stats nobs
+#' @export
+nobs.riemdp_release <- function(object, ...) {
+  n <- unclass(object)$n
+  if (is.numeric(n) && length(n) == 1 && is.finite(n)) return(n)
+  abort_riemdp("unsupported",
+               paste("the number of records of this release isn't public, or there is one for each group: what was",
+                     "released of it is in summary()."))
+}
+
 #' @importFrom stats update
 #' @export
 update.riemdp_release <- function(object, ...) {

@@ -48,6 +48,27 @@ tidy_point <- function(point) {
 #' @export
 tidy.riemdp_frechet_mean <- function(x, ...) tidy_point(x$mean)
 
+#' @export
+coef.riemdp_frechet_mean <- function(object, ...) object$mean
+
+#' @export
+nobs.riemdp_frechet_mean <- function(object, ...) object$n
+
+#' @export
+vcov.riemdp_frechet_mean <- function(object, ...) no_error_of_mean()
+
+#' @export
+confint.riemdp_frechet_mean <- function(object, parm, level = 0.95, ...) no_error_of_mean()
+
+no_error_of_mean <- function() {
+  abort_riemdp("unsupported",
+               paste("a mean holds no records, so nothing is known of its error: geodesic_regression(x ~ 1) keeps",
+                     "them, and has vcov() and confint()."))
+}
+
+#' @export
+as.data.frame.riemdp_frechet_mean <- function(x, row.names = NULL, optional = FALSE, ...) tidy(x)
+
 #' @rdname tidy.riemdp
 #' @export
 tidy.riemdp_release <- function(x, ...) tidy_point(x$value)

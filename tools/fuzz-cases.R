@@ -359,6 +359,7 @@ kinds <- list(
   curve_state = function(k) c(kinds$stored(k), double(mf_facts(k$M)$ambient)), curve_moments = function(k) c(1, 0.1, 0.1, 1),
   start_seed = function(k) if (runif(1) < 0.5) double(2 * mf_facts(k$M)$ambient), which = function(k) as.double(sample(k$n, 2)),
   far = function(k) pick(-1, 0.3), squares_kind = function(k) list(NULL, c(20, 2^20), c(20, 1, 0.5))[[sample(3, 1)]],
+  picture = function(k) keep(k, "picture", plot_data(dp_mean(matrix(0, 9, 2), euclidean(2), 1, center = c(0, 0), radius = 1))),
   coords_zero = function(k) double(mf_facts(k$M)$dimension),
   clip_step = function(k) list(clip = pick(0.5, Inf), apart = pick(FALSE, TRUE), losses = pick(FALSE, TRUE)),
   maybe_which = function(k) if (runif(1) < 0.5) as.double(sample(k$n, 2)),
@@ -561,7 +562,9 @@ arguments <- c(
   ledger_part = "name=note key=part_key column=note", site_policy = "site=note spaces=M radius=positive least_noise=positive",
   read_site_policy = "file=policy_file", write_site_policy = "policy=host_policy file=new_file", site_host = "policy=host_policy x ledger=site_budget",
   site_reply = "host text=wire_text", site_remote = "send", site_key = "file=new_file", site_open = "dir=no_path", site_app = "host tokens",
-  site_http = "url=note token=note", riemdpReplyDS = "message=url_letters", riemdpSitesDS = "", ds_sites = "conns=any", ds_ledger = "conns=any",
+  site_http = "url=note token=note", riemdpReplyDS = "message=url_letters", riemdpSitesDS = "", ds_sites = "conns=any", ds_ledger = "conns=any", ds_dp_lm = "conns=any formula=curve",
+  ds_dp_regression = "conns=any formula=curve manifold=M", site_prices = "x=any epsilon delta=delta_small", plot_data = "x=model_object",
+  riemdp_lanes_least = "seconds=positive",
   ds_dp_mean = "conns=any manifold=M", ds_dp_optimize = "conns=any problem=any", ds_dp_pga = "conns=any manifold=M",
   ledger_spend = "ledger event=ledger_event what=note source=note",
   ledger_receipt = "x=ledger_receipt", ledger_verify = "ledger receipts=ledger_receipt", ledger_report = "ledger", ledger_odometer = "ledger",
@@ -664,7 +667,7 @@ classes <- c(riemdp_spline = "spline_release", riemdp_spline_regression = "splin
              riemdp_accountants = "accountants_table", riemdp_region = "region", riemdp_mean_plan = "mean_plan",
              riemdp_region_plan = "region_plan", riemdp_mechanism_table = "spaces_table",
              riemdp_optimum = "optimum", riemdp_problem = "problem", riemdp_optimize = "private_optimum",
-             riemdp_chunks = "in_chunks", riemdp_geodesic_regression_chunks = "curve_chunks",
+             riemdp_picture = "picture", riemdp_chunks = "in_chunks", riemdp_geodesic_regression_chunks = "curve_chunks",
              riemdp_lm = "lm_release", riemdp_glm = "glm_release", summary.riemdp_lm = "lm_summary", riemdp_lm_plan = "lm_plan")
 
 all_methods <- function() {

@@ -516,3 +516,29 @@ test_that("a plan that is kept is that of the same public facts, and of a simula
   expect_identical(vapply(cases, function(v) do.call(price, as.list(v)), 0), all)
   for (i in 1:4) expect_identical(all[i], riemdp:::profile_delta(riemdp:::profile_space(M), cases[[i]][2], cases[[i]][1], cases[[i]][3]))
 })
+
+test_that("coef() and nobs() answer what a release is, or say why not", {
+  M <- sphere(2)
+  x <- mf_exp(M, c(0, 0, 1), cbind(matrix(cos(1:100) / 10, 50), 0))
+  ask <- function(...) dp_mean(x, M, epsilon = 5, center = c(0, 0, 1), radius = 0.3, ...)
+  refused <- function(expr, why) expect_error(expr, why, class = "riemdp_error_unsupported")
+  r <- ask()
+  expect_identical(coef(r), r$value)
+  expect_identical(nobs(r), 50)
+  median <- dp_median(x, M, epsilon = 5, center = c(0, 0, 1), radius = 0.3)
+  expect_identical(coef(median), median$value)
+  # of units
+  expect_equal(nobs(ask(unit = rep(1:25, 2))), 25)
+  # a private number is told by no other name than its own
+  refused(nobs(ask(neighbours = "add_remove")), "isn't public")
+  groups <- ask(by = rep(c("a", "b"), 25), levels = c("a", "b"))
+  refused(nobs(groups), "one for each group")
+  refused(coef(groups), "no coefficients")
+  refused(coef(dp_test(x, M, epsilon = 5, group = rep(1:2, 25), bandwidth = 1, draws = 99)), "no coefficients")
+  # plain means
+  plain <- frechet_mean(x, M)
+  expect_identical(coef(plain), plain$mean)
+  expect_equal(nobs(plain), 50)
+  expect_identical(as.data.frame(plain), tidy(plain))
+  for (f in list(vcov, confint)) refused(f(plain), "holds no records")
+})
