@@ -71,8 +71,9 @@ format.riemdp_ledger <- function(x, ...) {
     sprintf(
       "%s: %s%s; %s", account_words(a),
       if (nzchar(a$part)) "" else sprintf("%d release%s, ", as.integer(a$releases), if (a$releases == 1) "" else "s"),
-      paste0("left ", paste(sprintf("%s %.4g of %.4g", units[shown], ifelse(a$left > crumb * a$limits, a$left, 0)[shown],
-                                    a$limits[shown]), collapse = ", ")),
+      paste0("left ", paste(sprintf("%s %.4g of %.4g", units[shown],
+                                    ifelse(a$left > crumb * a$limits, a$left, 0)[shown], a$limits[shown]),
+                            collapse = ", ")),
       if (room > crumb * max(a$limits)) LEDGER_RULES[[x$rule]]$enough(room) else
         LEDGER_RULES[[x$rule]]$nothing %||% "nothing more can be released"
     )

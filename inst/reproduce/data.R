@@ -1,17 +1,20 @@
-# Records of Figure 3 of Utpala, Han, Jawanpuria and Mishra (2023), in plain R, for paper-002-optimisers.R, the article on optimisation and whoever
-# sources it: covariance descriptors of images, simulated images, WordNet's mammals and Poincare embeddings of graphs. Nothing here is
-# private, nor checked as what the package exports is. What is drawn follows set.seed().
+# Records of Figure 3 of Utpala, Han, Jawanpuria and Mishra (2023), in plain R, for paper-002-optimisers.R, the article
+# on optimisation and whoever sources it: covariance descriptors of images, simulated images, WordNet's mammals and
+# Poincare embeddings of graphs. Nothing here is private, nor checked as what the package exports is. What is drawn
+# follows set.seed().
 
-# Descriptors of colour images (rows x columns x 3 x n, numbers of 0 to 1), an array 11 x 11 x n of points of spd(11): the covariance matrix of the
-# pixels' features column, row, red, green, blue, |Ix|, |Iy|, |Ixx|, |Iyy|, sqrt(Ix^2 + Iy^2) and arctan(|Ix| / |Iy|), I the intensity, and `eta` on
-# the diagonal (Tuzel, Porikli and Meer 2006, doi:10.1007/11744047_45; Utpala et al. 2023, Appendix C.1). Two misprints of the latter are mended: its
-# filter for Iy repeats the one for Ix, which has a wrong row, and its last feature is a quotient of intensities. Derivatives are Sobel's (1, 2, 1)/4
-# times (1, 0, -1) and (1, 4, 6, 4, 1)/32 times (1, 0, -2, 0, 1); pixels beyond the border repeat it, and where both derivatives vanish the angle is 0.
+# Descriptors of colour images (rows x columns x 3 x n, numbers of 0 to 1), an array 11 x 11 x n of points of spd(11):
+# the covariance matrix of the pixels' features column, row, red, green, blue, |Ix|, |Iy|, |Ixx|, |Iyy|, sqrt(Ix^2 +
+# Iy^2) and arctan(|Ix| / |Iy|), I the intensity, and `eta` on the diagonal (Tuzel, Porikli and Meer 2006,
+# doi:10.1007/11744047_45; Utpala et al. 2023, Appendix C.1). Two misprints of the latter are mended: its filter for Iy
+# repeats the one for Ix, which has a wrong row, and its last feature is a quotient of intensities. Derivatives are
+# Sobel's (1, 2, 1)/4 times (1, 0, -1) and (1, 4, 6, 4, 1)/32 times (1, 0, -2, 0, 1); pixels beyond the border repeat
+# it, and where both derivatives vanish the angle is 0.
 covariance_descriptors <- function(images, eta = 1e-6, weights = c(0.299, 0.587, 0.114)) {
   d <- c(dim(images), 1)[1:4]
   stopifnot(is.numeric(images), d[3] == 3, eta > 0, length(weights) == 3)
   images <- array(images, d)
-  grey <- images[, , 1, , drop = FALSE] * weights[1] + images[, , 2, , drop = FALSE] * weights[2] + images[, , 3, , drop = FALSE] * weights[3]
+  grey <- Reduce(`+`, lapply(1:3, function(j) weights[j] * images[, , j, , drop = FALSE]))
   dim(grey) <- d[-3]
   along <- function(x, weights, side) {
     half <- (length(weights) - 1) / 2
@@ -25,8 +28,10 @@ covariance_descriptors <- function(images, eta = 1e-6, weights = c(0.299, 0.587,
   bend <- c(1, 0, -2, 0, 1)
   across <- abs(along(along(grey, smooth, 1), c(1, 0, -1), 2))
   down <- abs(along(along(grey, c(1, 0, -1), 1), smooth, 2))
-  features <- list(rep(seq_len(d[2]), each = d[1]), rep(seq_len(d[1]), d[2]), images[, , 1, ], images[, , 2, ], images[, , 3, ], across, down,
-                   abs(along(along(grey, wide, 1), bend, 2)), abs(along(along(grey, bend, 1), wide, 2)), sqrt(across^2 + down^2), atan2(across, down))
+  features <- list(rep(seq_len(d[2]), each = d[1]), rep(seq_len(d[1]), d[2]),
+                   images[, , 1, ], images[, , 2, ], images[, , 3, ], across, down,
+                   abs(along(along(grey, wide, 1), bend, 2)), abs(along(along(grey, bend, 1), wide, 2)),
+                   sqrt(across^2 + down^2), atan2(across, down))
   features <- lapply(features, function(f) matrix(f, d[1] * d[2], d[4]))
   out <- array(0, c(11, 11, d[4]))
   for (i in seq_len(d[4])) {
@@ -37,16 +42,17 @@ covariance_descriptors <- function(images, eta = 1e-6, weights = c(0.299, 0.587,
   out
 }
 
-# Points of the sphere with as many coordinates as pixels, one a row, of images (rows x columns x n): the pixels as one vector of length 1. An image
-# without light becomes the point whose coordinates are all equal.
+# Points of the sphere with as many coordinates as pixels, one a row, of images (rows x columns x n): the pixels as one
+# vector of length 1. An image without light becomes the point whose coordinates are all equal.
 images_to_sphere <- function(images) {
   x <- t(matrix(images, prod(dim(images)[1:2])))
   x[rowSums(x^2) == 0, ] <- 1
   x / sqrt(rowSums(x^2))
 }
 
-# Colour images of a stained section, size x size x 3 x n. A pixel is a convex combination of a pale background, a pink and a violet, whose shares
-# are the normal distribution function of smooth Gaussian fields; every image has its own shares and brightness, every channel noise.
+# Colour images of a stained section, size x size x 3 x n. A pixel is a convex combination of a pale background, a pink
+# and a violet, whose shares are the normal distribution function of smooth Gaussian fields; every image has its own
+# shares and brightness, every channel noise.
 simulate_tissue <- function(n, size = 28) {
   pixels <- size^2
   colours <- cbind(c(0.93, 0.90, 0.93), c(0.86, 0.62, 0.76), c(0.45, 0.32, 0.62))
@@ -81,7 +87,8 @@ smooth_field <- function(k, size, window) {
   average(average(x)) / sum(weights^2)
 }
 
-# The digit 0 in grey, size x size x n: exp(-d^2 / (2 t^2)) at distance d from a tilted ellipse, whose axes, tilt, place and stroke are restricted normals
+# The digit 0 in grey, size x size x n: exp(-d^2 / (2 t^2)) at distance d from a tilted ellipse, whose axes, tilt, place
+# and stroke are restricted normals
 simulate_digits <- function(n, size = 28) {
   z <- matrix(stats::qnorm(stats::runif(6 * n, stats::pnorm(-2.5), stats::pnorm(2.5))), n)
   place <- (seq_len(size) - 0.5) / size * 2 - 1
@@ -103,10 +110,12 @@ simulate_digits <- function(n, size = 28) {
   array(vapply(seq_len(n), image, double(size^2)), c(size, size, n))
 }
 
-# WordNet's mammals from the folder of its files (Debian: wordnet-base): synsets from which `root` is reached by "is a" and "is an instance of".
-# list(nodes, edges, direct): names, all pairs of a node and an ancestor, and those of one step. With version 3.0 1,180 nodes and 6,540 edges, the graph
-# of Nickel and Kiela (2017) and Utpala et al. (2023), which lacks the two leaves of `drop`.
-read_wordnet_mammals <- function(path = "/usr/share/wordnet", root = "mammal.n.01", drop = c("tusker.n.01", "female_mammal.n.01")) {
+# WordNet's mammals from the folder of its files (Debian: wordnet-base): synsets from which `root` is reached by "is a"
+# and "is an instance of". list(nodes, edges, direct): names, all pairs of a node and an ancestor, and those of one
+# step. With version 3.0 1,180 nodes and 6,540 edges, the graph of Nickel and Kiela (2017) and Utpala et al. (2023),
+# which lacks the two leaves of `drop`.
+read_wordnet_mammals <- function(path = "/usr/share/wordnet", root = "mammal.n.01",
+                                 drop = c("tusker.n.01", "female_mammal.n.01")) {
   files <- file.path(path, c("data.noun", "index.noun"))
   nouns <- read_synsets(files[1])
   name <- paste0(nouns$word, ".n.", sense_numbers(files[2], nouns))
@@ -175,11 +184,14 @@ transitive_closure <- function(direct) {
   known[order(known[, 1], known[, 2]), , drop = FALSE]
 }
 
-# The nodes of a graph as points of hyperbolic(dimension, "ball"), near where there is an edge (Nickel and Kiela 2017, doi:10.48550/arXiv.1705.08039,
-# equations 3 to 6). `edges`: two columns of numbers from 1. The loss of an edge (u, v) is d(u, v) + log(sum of exp(-d(u, w)) over v and `negatives`
-# random nodes w that u has no edge to); a step moves all of them against its Riemannian gradient, and back to length 1 - 1e-5 where it leads beyond.
-# Edges come in random order, once an epoch; the first `burn_in` epochs have a tenth of the step size. list(points, loss), a mean loss for each epoch.
-poincare_embedding <- function(edges, dimension = 5, epochs = 300, negatives = 10, lr = 0.3, burn_in = 10, start = NULL) {
+# The nodes of a graph as points of hyperbolic(dimension, "ball"), near where there is an edge (Nickel and Kiela 2017,
+# doi:10.48550/arXiv.1705.08039, equations 3 to 6). `edges`: two columns of numbers from 1. The loss of an edge (u, v)
+# is d(u, v) + log(sum of exp(-d(u, w)) over v and `negatives` random nodes w that u has no edge to); a step moves all
+# of them against its Riemannian gradient, and back to length 1 - 1e-5 where it leads beyond. Edges come in random
+# order, once an epoch; the first `burn_in` epochs have a tenth of the step size. list(points, loss), a mean loss for
+# each epoch.
+poincare_embedding <- function(edges, dimension = 5, epochs = 300, negatives = 10, lr = 0.3, burn_in = 10,
+                               start = NULL) {
   edges <- unique(as.matrix(edges))
   nodes <- max(edges)
   x <- if (is.null(start)) matrix(stats::runif(nodes * dimension, -1e-3, 1e-3), nodes) else start
