@@ -10,8 +10,7 @@ noise_cpu <- function(f) {
 noise_single <- function() {
   folder <- file.path(scratch, "noise-single")
   dir.create(folder)
-  kernels <- c("geometry/*.c", "base/linalg*.c", "base/tall.c", "base/rng*.c", "mechanism/tangent_noise.c", "mechanism/mechanism_laplace.c",
-               "mechanism/sampler_logconcave.c")
+  kernels <- c("base/*.c", "geometry/*.c", "estimate/*.c", "mechanism/*.c", "account/*.c")
   sources <- c(Sys.glob(file.path(bench, "..", "src", kernels)), file.path(bench, "noise-single.c"))
   headers <- Sys.glob(file.path(bench, "..", "src", "*", "*.h"))
   file.copy(c(sources, headers), folder)
