@@ -121,8 +121,7 @@ ball_size <- function(M, n, epsilon, center, radius, delta, share, rest) {
     population_region(r, rest$level, rest$method)$radius
   }, 0)
   data.frame(mechanism = plan$mechanism, estimate = mean_region(r, rest$level)$radius, region = mean(sizes),
-             coverage = if (rest$method == "finite") NA_real_ else
-               mean(vapply(sizes, region_coverage, 0, r, rest$level)),
+             coverage = if (rest$method == "finite") NA_real_ else region_coverage(sizes, r, rest$level),
              note = NA_character_)
 }
 
@@ -138,12 +137,12 @@ squares_drawn <- function(s) {
   })
 }
 
-# the chance that a ball of this size holds the mean of a population that spreads as the sums without noise say
-region_coverage <- function(size, r, level) {
+# how often balls of these sizes hold the mean of a population that spreads as the sums without noise say
+region_coverage <- function(sizes, r, level) {
   r$squares[intersect(c("scale", "norm_scale"), names(r$squares))] <- 0
   both <- population_law(mf_facts(r$manifold)$dimension, check_radius(r$manifold, r$radius, r$center), r$squares,
-                            function(level) mean_region(r, level)$radius, level, r$n)
-  sum(both$weight[both$length <= size]) / sum(both$weight)
+                         function(level) mean_region(r, level)$radius, level, r$n)
+  mean(vapply(sizes, function(size) sum(both$weight[both$length <= size]), 0)) / sum(both$weight)
 }
 
 # over so many draws of the covariance's noise

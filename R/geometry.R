@@ -167,7 +167,7 @@ mf_from_coords <- function(M, p, a) .Call(riemdp_from_coords, M, p, a)
 #' mf_is_point(sphere(1), rbind(c(1, 0), c(1, 1), c(NA, 0)))
 #' @export
 mf_check <- function(M, x) {
-  if (is.object(x)) check_points(x, M) else .Call(riemdp_check, M, x)
+  check_points(x, M)
   invisible(x)
 }
 

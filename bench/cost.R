@@ -99,8 +99,9 @@ slope_lines <- function(costs) {
 # 16,384 coordinates
 cliffs <- function() {
   each <- function(f) {
-    rate <- inner_for(local_entry(f))
-    median(replicate(5, local_entry(f)$time(rate$inner) / rate$inner))
+    entry <- local_entry(f)
+    inner <- inner_for(entry)$inner
+    median(replicate(5, entry$time(inner) / inner))
   }
   sweep <- function(name, sizes, unit, make) {
     do.call(rbind, lapply(sizes, function(size) {
@@ -149,7 +150,7 @@ cliff_lines <- function(found) {
     jump <- per[-1] / per[-length(per)]
     at <- which.max(jump)
     sprintf("| %s | %s to %s | %.2f | %s to %s | 1.5 | %s |", part$sweep[1], min(part$size), max(part$size), jump[at], part$size[at], part$size[at + 1],
-            if (jump[at] <= 1.5) "met" else "**not met**")
+            met(jump[at] <= 1.5))
   }, "")
   c("| sweep | sizes | largest jump of the cost a unit | between | allowed | |", "|---|---|---|---|---|---|", unname(rows))
 }

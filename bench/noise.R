@@ -26,14 +26,6 @@ noise_single <- function() {
   }
 }
 
-noise_python <- function() {
-  for (python in c(Sys.getenv("RIEMDP_BENCH_PYTHON"), "python3")) {
-    if (!nzchar(python) || !nzchar(Sys.which(python))) next
-    if (suppressWarnings(system2(python, c("-c", shQuote("import numpy")), stdout = FALSE, stderr = FALSE)) == 0) return(python)
-  }
-  NULL
-}
-
 noise_bench <- function() {
   set.seed(seed)
   w <- crossprod(matrix(rnorm(22 * 11), 22)) / 10
@@ -53,7 +45,7 @@ noise_bench <- function() {
     }) / n
   }
   slower <- function(method, n, ...) function() noise_cpu(function() tangent_noise(M, many(w, n), sd = 0.1, method = method, ...)) / n
-  python <- noise_python()
+  python <- find_python("numpy")
   input <- file.path(scratch, "noise-base")
   numpy <- function(work, p, rows, n) function() {
     writeBin(as.double(p), input)

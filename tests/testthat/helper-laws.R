@@ -141,8 +141,7 @@ expect_mean_told <- function(case, count, tolerance) {
   from <- record(M, mf_random(M, 2, sd = 0.2), 1)
   v <- mf_random_tangent(M, from, count + 1) # one alone has another shape
   v <- scale_records(M, v, c(case$reach * (0.1 + seq_len(count) / count / 4), 0) / mf_norm(M, from, v))
-  keep <- seq_len(count)
-  x <- mf_points(mf_exp(M, from, v), M)[keep]
+  x <- mf_points(mf_exp(M, from, v), M)[seq_len(count)]
   told <- suppressWarnings(frechet_mean(x, M, max_iter = 1, start = from))
   at <- told$mean
   g <- colMeans(matrix(mf_coords(M, at, mf_log(M, at, x)), count))
