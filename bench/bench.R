@@ -441,7 +441,7 @@ blas_lines <- function() {
   lines <- c("| work | riemdp | fastest peer | its CPU | ratio (range; pairs) | target | |", "|---|---|---|---|---|---|---|")
   for (i in seq_along(other)) {
     o <- other[[i]]
-    best <- o$best[[1]]
+    best <- o$best
     target <- summaries[[i]]$row$target
     lines <- c(lines, sprintf("| %s | %s | %s | %s | %s | %s | %s |", o$label, seconds(o$cpu), if (is.null(best)) "none" else best$name,
                               if (is.null(best)) "" else seconds(best$cpu),
